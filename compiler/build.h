@@ -1,0 +1,44 @@
+/* Building nodes by meaning rather than by row: broadcasting, literals, rank-2 products. Used by the elaborator, by the
+ * vector-Jacobian products and by the derivative formulas of ops.def, so all three mean the same by `x * y`.
+ *
+ * Broadcasting (language-rules 3.1): axes align from the right; equal, or one of them is a *unit axis*. Whether a 1 is a unit
+ * axis is the caller's knowledge (`unit` bit masks of types, see elab); here every dim that is the constant 1 stretches.
+ * A failure returns 0 after a diagnostic; 0 as an input returns 0 silently (poison).
+ */
+#ifndef GML_COMPILER_BUILD_H
+#define GML_COMPILER_BUILD_H
+#include "runtime/graph/graph.h"
+
+struct build {
+    struct graph *g;
+    struct diag_sink *sink;
+    uint16_t phase;
+    struct span span;
+    uint32_t scope;
+};
+val build_op(struct build *b, enum op op, const val *in, uint32_t n); /* any row without attributes; ELEM inputs are broadcast */
+val build_1(struct build *b, enum op op, val x);
+val build_2(struct build *b, enum op op, val x, val y);
+val build_3(struct build *b, enum op op, val x, val y, val z);
+val build_const(struct build *b, enum dtype t, double v);          /* rank 0 */
+val build_dim(struct build *b, enum dtype t, dim d);               /* rank 0 */
+val build_full(struct build *b, const struct type *t, double v);   /* constant of that type (expanded) */
+val build_cast(struct build *b, val x, enum dtype t);
+/* `op` SUM, MEAN, AMAX, ...; axes ascending; keep leaves unit axes. n_axes -1 = all. */
+val build_reduce(struct build *b, enum op op, val x, const int *axes, int n_axes, bool keep);
+val build_reshape(struct build *b, val x, int rank, const dim *shape);
+val build_permute(struct build *b, val x, const int *perm);
+val build_expand(struct build *b, val x, int rank, const dim *shape); /* right-aligned, adds leading axes */
+val build_slice(struct build *b, val x, const dim *start, const int64_t *step, const dim *size);
+val build_matmul(struct build *b, val x, val w); /* x[.., I] @ w[I, O]: leading axes flattened; otherwise equal leading axes */
+/* Reverse of broadcasting: sums x down to type t. */
+val build_sum_to(struct build *b, val x, const struct type *t);
+
+/* Evaluates a derivative formula of ops.def ("g * r") over named values. */
+struct formula_name {
+    const char *name;
+    val value;
+};
+val build_formula(struct build *b, const char *text, const struct formula_name *names, uint32_t n);
+
+#endif

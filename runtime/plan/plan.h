@@ -1,0 +1,127 @@
+/* The plan: sizes bound, launches in order, every byte placed in one arena. Plain data; no device is needed to make it.
+ *
+ * Arena: [constants | parameters | optimizer and other states | control block | data sets | workspaces | planned region = max over phases].
+ * The persistent prefix (all but the last two) is filled on the host (init and data phases run there) and uploaded once.
+ * A *variant* of a phase is the phase at one number of rows per launch: full batches, and the tail of a pass if there is one.
+ * The plan lives in its arena and points into the graph, which must outlive it.
+ */
+#ifndef GML_PLAN_PLAN_H
+#define GML_PLAN_PLAN_H
+#include "runtime/graph/graph.h"
+#include "runtime/plan/control.h"
+
+/* A view into the arena: strides in elements, 0 = broadcast. */
+struct operand {
+    uint64_t offset; /* bytes from the arena's start */
+    int64_t dim[LIMIT_RANK], stride[LIMIT_RANK];
+    uint8_t dtype, rank;
+};
+/* A launch as plain data: what kernels get. `attr` is the node's attributes, resolved: dims become int64 values behind them
+ * (first n attributes, then n_dim values). CONTROL and FAULT ops get the control block as their last input operand. */
+struct kargs {
+    const struct operand *in, *out;
+    uint16_t n_in, n_out;
+    const int64_t *attr;
+    uint32_t n_attr;
+    uint32_t node;        /* for the failure word */
+    uint64_t work;        /* byte offset of the scratch, */
+    uint64_t work_bytes;  /* sized by op_workspace() */
+};
+struct plan_op {
+    uint16_t op; /* enum op */
+    uint8_t part; /* enum part */
+    uint32_t node;
+    struct kargs k;
+};
+/* What the machine is like, for decisions that depend on it. No calls, just numbers. */
+struct target {
+    const char *name;      /* "cpu", "cuda", "null" */
+    int sm, n_sm;          /* compute capability * 10; multiprocessors. 0 on the CPU */
+    uint64_t memory;       /* bytes free for the arena; 0 = unknown */
+    uint64_t workspace;    /* bytes a library matmul may use (cuda: 32 MiB); 0 = none */
+};
+
+struct plan_var {
+    uint64_t offset, bytes; /* place of the variable; parameters inside their tree's block */
+    struct operand view;
+};
+struct plan_metric {
+    const char *name;
+    enum metric_mode mode;
+    struct operand value;
+};
+struct plan_variant {
+    uint32_t phase;
+    int64_t rows;           /* rows per launch; 0 for data-free phases */
+    bool is_tail;
+    struct plan_op *op;
+    uint32_t n_op;
+    struct plan_metric *metric;
+    uint32_t n_metric, metric0; /* first index in control.metric */
+    struct operand *output; /* materialised outputs, in the graph's order, contiguous */
+    uint32_t n_output;
+    struct operand *assert_value; /* bool[] each, asserts of the phase */
+    uint32_t n_assert;
+    bool has_ok;
+    struct operand ok;      /* bool[] */
+    uint64_t planned, bound; /* bytes of the planned region used, lower bound (max live aligned bytes) */
+    const char *order;      /* packing order that won */
+};
+/* One placed value, for `--emit=mem`, the checker and --debug-plan. */
+struct plan_buffer {
+    uint32_t variant, node; /* node whose value it is; 0 = workspace */
+    uint64_t offset, bytes; /* aligned to 256 */
+    uint32_t first, last;   /* launches during which it is live, inclusive */
+};
+struct plan {
+    struct arena *arena;
+    const struct graph *graph;
+    struct target target;
+    struct binding binding;     /* dims bound for the whole run (batch symbols vary by variant) */
+    struct plan_var *var;       /* by variable */
+    uint64_t *tree_offset, *tree_bytes; /* by tree: the flat parameter block */
+    int64_t *tree_elements;
+    uint64_t **leaf_start;      /* by tree, leaf: first element in the block */
+    uint64_t control;           /* offset of struct control */
+    uint64_t persistent;        /* bytes of the prefix that is filled on the host and uploaded */
+    uint64_t planned_offset, workspace_offset;
+    uint64_t bytes;             /* the whole arena */
+    struct plan_variant *variant;
+    uint32_t n_variant;
+    struct plan_buffer *buffer;
+    uint32_t n_buffer;
+    struct { uint64_t offset; double value; uint8_t dtype; } *constant; /* what fills the constants region */
+    uint32_t n_constant;
+};
+
+struct plan_options {
+    const int64_t *data_rows;     /* by data set: rows of the file */
+    const int64_t (*split_rows)[2]; /* by phase: [first row, rows] of its split in the resident set */
+    const char *const *set_name;  /* dim configs changed at load */
+    const int64_t *set_value;
+    uint32_t n_set;
+    struct target target;
+    bool no_reuse;                /* --debug-plan: nothing shares bytes, red zones between buffers */
+};
+enum { PLAN_ALIGN = 256, PLAN_RED_ZONE = 256 };
+
+/* Binds dims, orders, places. Errors: E31xx (dims that do not divide, with both names), R1010 (too little memory: needed, free, the five
+ * largest tensors with source lines, the batch that fits). */
+MUST_CHECK enum status plan_build(const struct graph *g, const struct plan_options *o, struct arena *a,
+                                  struct diag_sink *sink, struct plan **out);
+/* Independent checker: overlaps of live buffers, bounds, alignment, operands inside their buffers, and that every read byte range was written
+ * before. Shares no code with the planner. */
+MUST_CHECK enum status plan_check(const struct plan *p, struct diag_sink *sink);
+/* `gmlc --emit=mem`: regions, per phase `ratio R`, tensors live at the peak, the copies of `next`. */
+void plan_print_memory(const struct plan *p, FILE *out);
+/* Variant of a phase at the given rows; NULL if there is none. */
+const struct plan_variant *plan_find(const struct plan *p, uint32_t phase, bool tail);
+
+/* Scratch bytes an op needs on a target: partial sums of large reductions, library workspace. Pure; workspace.c. */
+uint64_t op_workspace(enum op op, const struct kargs *k, const struct target *t);
+
+/* Operand helpers. */
+int64_t operand_count(const struct operand *o);
+bool operand_is_contiguous(const struct operand *o);
+
+#endif
