@@ -11,7 +11,7 @@ import pathlib
 import numpy as np
 from sklearn.datasets import load_digits
 
-SEED = 20260101
+SEED = 0
 TRAIN = 0.8
 OUT = pathlib.Path(__file__).resolve().parent.parent / "models" / "data" / "digits.npz"
 
