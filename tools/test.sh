@@ -1,0 +1,48 @@
+#!/bin/sh
+# Builds with warnings as errors and runs every test, from a bare Debian 12 on.
+#   sh tools/test.sh           one build (gcc, optimised; the CUDA plugin too where nvcc is) and all its tests
+#   sh tools/test.sh all       besides: clang, AddressSanitizer + UBSan, and a CPU-only build (what CI runs)
+set -eu
+cd "$(dirname "$0")/.."
+sh tools/setup.sh tests
+started=$(date +%s)
+
+say() {
+    printf '\n== %s (%s s)\n' "$1" "$(($(date +%s) - started))"
+}
+
+# build NAME COMPILER [cmake options]: configures and builds into build/NAME
+build() {
+    name=$1
+    compiler=$2
+    shift 2
+    say "build $name"
+    CC=$compiler cmake -S . -B "build/$name" -G Ninja -DGML_WERROR=ON "$@" >"build/$name.log" 2>&1 ||
+        { cat "build/$name.log"; exit 1; }
+    cmake --build "build/$name" >>"build/$name.log" 2>&1 || { tail -n 60 "build/$name.log"; exit 1; }
+}
+
+# tests NAME [ctest options]
+tests() {
+    name=$1
+    shift
+    say "test $name"
+    ctest --test-dir "build/$name" --output-on-failure --no-tests=error -j 2 "$@"
+}
+
+mkdir -p build
+say "checks"
+sh tools/check_format.sh
+sh tools/check_arrows.sh .
+sh tools/check_size.sh .
+sh tools/check_headers.sh .
+
+build test gcc -DCMAKE_BUILD_TYPE=Release
+tests test
+if [ "${1:-}" = all ]; then
+    build test-asan gcc -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DGML_SANITIZE=ON -DGML_CUDA=OFF
+    tests test-asan -LE 'slow'
+    build test-clang clang -DCMAKE_BUILD_TYPE=Release -DGML_CUDA=OFF
+    tests test-clang -LE 'slow'
+fi
+say "all done"
