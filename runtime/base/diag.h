@@ -65,7 +65,8 @@ struct diag_sink {
     struct sources *sources; /* may be NULL: then no carets */
     VEC(struct diag) list;
     uint32_t n_errors;
-    bool full; /* LIMIT_DIAGNOSTICS errors were reached */
+    bool full;    /* LIMIT_DIAGNOSTICS errors were reached */
+    bool dropped; /* the last emission was not kept; labels, notes and help of it are dropped too */
 };
 void diag_init(struct diag_sink *s, struct arena *a, struct sources *sources);
 
