@@ -15,6 +15,7 @@ struct build {
     uint16_t phase;
     struct span span;
     uint32_t scope;
+    struct formulas *formulas; /* parsed derivative texts; NULL until the first, then kept in the graph's arena */
 };
 val build_op(struct build *b, enum op op, const val *in, uint32_t n); /* any row without attributes; ELEM inputs are broadcast */
 val build_1(struct build *b, enum op op, val x);
@@ -30,9 +31,20 @@ val build_reshape(struct build *b, val x, int rank, const dim *shape);
 val build_permute(struct build *b, val x, const int *perm);
 val build_expand(struct build *b, val x, int rank, const dim *shape); /* right-aligned, adds leading axes */
 val build_slice(struct build *b, val x, const dim *start, const int64_t *step, const dim *size);
+/* Leaf `leaf` of tree `tree` (index into g->trees) over a flat block, and the reverse: the block made of its leaves. */
+val build_leaf(struct build *b, val flat, uint32_t tree, uint32_t leaf);
+val build_pack(struct build *b, uint32_t tree, const val *leaf);
+struct type build_tree_type(struct build *b, uint32_t tree, enum dtype t); /* its flat block */
+/* Strided box written into zeros of type t: the reverse of build_slice. */
+val build_pad(struct build *b, val x, const dim *start, const int64_t *step, const struct type *t);
 val build_matmul(struct build *b, val x, val w); /* x[.., I] @ w[I, O]: leading axes flattened; otherwise equal leading axes */
 /* Reverse of broadcasting: sums x down to type t. */
 val build_sum_to(struct build *b, val x, const struct type *t);
+
+/* The operator written as `+`, `and`, `-` (with one input: neg), ...; OP_NONE when there is none. */
+enum op op_by_symbol(const char *symbol, uint32_t n_in);
+/* How a user writes the operator: its symbol, its DSL name, or its internal name. */
+const char *op_text(enum op op);
 
 /* Evaluates a derivative formula of ops.def ("g * r") over named values. */
 struct formula_name {
