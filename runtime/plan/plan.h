@@ -1,7 +1,7 @@
 /* The plan: sizes bound, launches in order, every byte placed in one arena. Plain data; no device is needed to make it.
  *
- * Arena: [constants | parameters | optimizer and other states | control block | data sets | workspaces | planned region = max over phases].
- * The persistent prefix (all but the last two) is filled on the host (init and data phases run there) and uploaded once.
+ * Arena: [constants | parameters | optimizer and other states | gradient blocks | control block | data sets | workspace | planned region =
+ * max over phases]. The persistent prefix (all but the last two) is filled on the host (init and data phases run there) and uploaded once.
  * A *variant* of a phase is the phase at one number of rows per launch: full batches, and the tail of a pass if there is one.
  * The plan lives in its arena and points into the graph, which must outlive it.
  */
@@ -17,7 +17,16 @@ struct operand {
     uint8_t dtype, rank;
 };
 /* A launch as plain data: what kernels get. `attr` is the node's attributes, resolved: dims become int64 values behind them
- * (first n attributes, then n_dim values). CONTROL and FAULT ops get the control block as their last input operand. */
+ * (first n attributes, then n_dim values). CONTROL and FAULT ops get the control block as their last input operand
+ * (dtype DT_NONE, rank 0; counted in n_in). What the planner adds or replaces:
+ *   metric  one more attribute: the absolute index into control.metric
+ *   ranges  one input operand: f64[n, 3] in the constants region, rows (first element, elements, value) ascending
+ *   pack    never launched: leaves are produced in, or copied into, their slots of a persistent gradient block
+ *   copy    out is contiguous; in has any strides. Also made for nodes of other ops: then k.node is the node copied
+ * Strides: ELEM, REDUCE, copy and the index of gather take any; matmul takes both factors with the leading axes collapsible
+ * into one (stride 0 too) and one of the last two strides 1, the other at least its neighbour's dim; all else is contiguous.
+ * The stride of an axis of size 1 is what a contiguous tensor would have there. Outputs are always contiguous.
+ * An ELEM output may be the very bytes of an input with the same element size (in place): no `restrict` across them. */
 struct kargs {
     const struct operand *in, *out;
     uint16_t n_in, n_out;
@@ -42,7 +51,8 @@ struct target {
 };
 
 struct plan_var {
-    uint64_t offset, bytes; /* place of the variable; parameters inside their tree's block */
+    uint64_t offset, bytes; /* place of the variable; parameters inside their tree's block. Raw rows of a data set ("x#raw")
+                               lie in the planned region of their data phase and are live from its first launch */
     struct operand view;
 };
 struct plan_metric {
@@ -66,12 +76,36 @@ struct plan_variant {
     struct operand ok;      /* bool[] */
     uint64_t planned, bound; /* bytes of the planned region used, lower bound (max live aligned bytes) */
     const char *order;      /* packing order that won */
+    uint32_t peak;          /* launch at which `bound` is reached */
+    uint32_t buffer0, n_buffer; /* its buffers: plan.buffer[buffer0 ..], by launch that makes them */
+    /* dying[die0[i] .. die0[i + 1]) are the buffers (indices into plan.buffer) whose bytes nobody reads after launch i; die0 has n_op + 1 entries.
+     * Buffers overwritten in place and values alive to the end of the tick are not listed. */
+    uint32_t *dying, *die0;
 };
 /* One placed value, for `--emit=mem`, the checker and --debug-plan. */
 struct plan_buffer {
     uint32_t variant, node; /* node whose value it is; 0 = workspace */
     uint64_t offset, bytes; /* aligned to 256 */
-    uint32_t first, last;   /* launches during which it is live, inclusive */
+    uint32_t first, last;   /* launches during which it is live, inclusive; raw data is live from 0 */
+    bool in_place;          /* taken over at `first` from the buffer at the same offset that ends there */
+    bool to_end;            /* a metric, output or assert: alive after the last launch */
+};
+/* Flat gradient of a `pack` node: persistent, its padding is zero and stays so. The k-th pack over a tree of a phase uses the
+ * k-th block of that tree, so phases share them. */
+struct plan_gradient {
+    uint64_t offset, bytes;
+    uint32_t tree, ordinal;
+};
+/* A `next` (or a parameter update) that could not be written in place. */
+struct plan_copy {
+    uint32_t variant, op, commit; /* launch that copies; index into the phase's commits */
+    uint64_t bytes;
+    const char *why;
+};
+struct plan_constant {
+    uint64_t offset;
+    double value;
+    uint8_t dtype;
 };
 struct plan {
     struct arena *arena;
@@ -85,13 +119,20 @@ struct plan {
     uint64_t control;           /* offset of struct control */
     uint64_t persistent;        /* bytes of the prefix that is filled on the host and uploaded */
     uint64_t planned_offset, workspace_offset;
-    uint64_t bytes;             /* the whole arena */
+    uint64_t workspace_bytes;   /* shared by all launches: the schedule is linear */
+    uint64_t bytes;             /* the whole arena, as the host needs it for init and data phases */
+    uint64_t device_bytes;      /* enough for the user's phases alone: what a device allocates; <= bytes */
     struct plan_variant *variant;
     uint32_t n_variant;
     struct plan_buffer *buffer;
     uint32_t n_buffer;
-    struct { uint64_t offset; double value; uint8_t dtype; } *constant; /* what fills the constants region */
+    struct plan_constant *constant; /* what fills the constants region; see plan_fill_constants */
     uint32_t n_constant;
+    struct plan_gradient *gradient;
+    uint32_t n_gradient;
+    struct plan_copy *copy;
+    uint32_t n_copy;
+    bool no_reuse;
 };
 
 struct plan_options {
@@ -117,6 +158,23 @@ void plan_print_memory(const struct plan *p, FILE *out);
 /* Variant of a phase at the given rows; NULL if there is none. */
 const struct plan_variant *plan_find(const struct plan *p, uint32_t phase, bool tail);
 
+/* Writes the constants into a host image of the arena, whose other bytes the caller has zeroed. */
+void plan_fill_constants(const struct plan *p, void *arena);
+
+/* Scratch of op_workspace(), offered through kargs.work / work_bytes on every target (kernels may ignore it; 0 bytes = none):
+ *   REDUCE   when at least PLAN_REDUCE_SPLIT elements go into each of O results: 8 bytes for each of O * S partial results, with
+ *            S = min(PLAN_REDUCE_PARTIALS, ceil(elements / PLAN_REDUCE_CHUNK), max(1, PLAN_REDUCE_TOTAL / O)); nothing when S is 1.
+ *            A kernel gets S back as work_bytes / (8 * O).
+ *   matmul   target.workspace
+ *   put_add  PLAN_PUT_ADD_INDEX bytes per index and PLAN_PUT_ADD_ROW per row of x (and one more row): sorted keys and row starts */
+enum {
+    PLAN_REDUCE_SPLIT = 2048,
+    PLAN_REDUCE_CHUNK = 1024,
+    PLAN_REDUCE_PARTIALS = 1024,
+    PLAN_REDUCE_TOTAL = 65536,
+    PLAN_PUT_ADD_INDEX = 16,
+    PLAN_PUT_ADD_ROW = 8,
+};
 /* Scratch bytes an op needs on a target: partial sums of large reductions, library workspace. Pure; workspace.c. */
 uint64_t op_workspace(enum op op, const struct kargs *k, const struct target *t);
 
