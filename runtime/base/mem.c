@@ -193,7 +193,8 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
     return p;
 }
 
-static char *arena_vprintf(struct arena *a, const char *fmt, va_list args, size_t *n)
+__attribute__((format(printf, 2, 0), nonnull)) static char *arena_vprintf(struct arena *a, const char *fmt,
+                                                                          va_list args, size_t *n)
 {
     va_list again;
     va_copy(again, args);
