@@ -32,15 +32,19 @@ struct monomial {
     const uint32_t *over, *under;
 };
 struct dim_form {
-    struct monomial *terms;
+    struct monomial *terms; /* in canonical order, which depends on names only, not on the order of creation */
     uint32_t n;
+    uint32_t weight; /* size of the written-out form; bounded, so that printing and evaluation are */
 };
 struct dims {
     struct arena *arena;
     VEC(struct atom) atoms;    /* at[0] unused */
     VEC(struct dim_form) list; /* at[0] unused */
+    uint32_t *cons;            /* hash of forms, private to dim.c */
+    uint32_t n_cons;
 };
 
+/* All makers return 0 when an operand is 0, a coefficient overflows, or the form grows out of bounds. */
 void dims_init(struct dims *d, struct arena *a);
 dim dim_const(struct dims *d, int64_t v);
 dim dim_symbol(struct dims *d, const char *name); /* name interned by the caller or copied; equal text, equal dim */
@@ -53,6 +57,10 @@ dim dim_div(struct dims *d, dim a, dim b);
 dim dim_opaque(struct dims *d, enum atom_kind k, dim a, dim b);
 
 bool dim_is_const(const struct dims *d, dim x, int64_t *value);
+/* Whether x is exactly the size of one tree. */
+bool dim_is_tree(const struct dims *d, dim x, uint32_t *tree);
+/* Whether x is exactly one named symbol; *atom is its index for a binding. */
+bool dim_is_symbol(const struct dims *d, dim x, uint32_t *atom);
 
 /* Values of atoms: one int64 per atom index, -1 = unbound. */
 struct binding {

@@ -46,7 +46,8 @@ struct var {
     uint32_t n_tags;
     struct span span;
 };
-/* A parameter tree: the leaves of one minimize (or of the rest), in the order (tags, path), one flat block. */
+/* Attributes `tree` of ops (tree, grad, pack, ranges) and minimize.tree are plain indices from 0, leaves of `ranges` come ascending.
+ * A parameter tree: the leaves of one minimize (or of the rest), in the order (tags, path), one flat block. */
 struct tree {
     const char *name;    /* "train.loss" */
     uint32_t *leaf;      /* variables */
@@ -194,6 +195,12 @@ static inline const dim *node_shape(const struct graph *g, const struct node *n)
 }
 struct type node_type(const struct graph *g, val v);
 bool type_equal(const struct type *a, const struct type *b);
+static inline bool type_is_scalar(const struct type *t, enum dtype d)
+{
+    return t->rank == 0 && t->dtype == d;
+}
+/* A flat block of tree `tree`: rank 1 and the size of the tree. */
+bool type_is_flat(const struct graph *g, const struct type *t, uint32_t tree);
 /* "f32[B, 128]" */
 const char *type_text(const struct graph *g, const struct type *t);
 

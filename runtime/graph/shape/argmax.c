@@ -1,0 +1,13 @@
+/* argmax: the last axis goes, the result counts. */
+#include "runtime/graph/shape.h"
+
+bool shape_argmax(struct shape_ctx *c)
+{
+    if (!shape_attrs(c, 0, 0) || !shape_min_rank(c, 0, 1) || !shape_number(c, 0)) {
+        return false;
+    }
+    c->out = c->in[0];
+    c->out.dtype = DT_I32;
+    c->out.dim[--c->out.rank] = 0;
+    return true;
+}

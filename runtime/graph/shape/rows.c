@@ -1,0 +1,15 @@
+/* rows: the rows this launch reads, as many as the phase takes. */
+#include "runtime/graph/shape.h"
+
+bool shape_rows(struct shape_ctx *c)
+{
+    if (!shape_attrs(c, 3, 0) || !shape_index(c, 0, c->g->phases.n, "phase")) {
+        return false;
+    }
+    const struct phase *p = &c->g->phases.at[c->s->attr[0]];
+    if (c->s->attr[0] != c->s->phase || p->data == 0 || p->b == 0) {
+        return shape_fail(c, DIAG_I0001, "rows in a phase without data");
+    }
+    c->out = (struct type){.dtype = DT_I32, .rank = 1, .dim = {p->b}};
+    return true;
+}
