@@ -95,14 +95,14 @@ static void help_with_type(struct build *b, enum op op, enum dtype found)
         diag_help(b->sink, "f32(x) makes floats");
     }
 }
-static bool accepts(struct build *b, enum op op, val x)
+static bool accepts(struct build *b, enum op op, enum op_sig sig, val x)
 {
     enum dtype t = node_type(b->g, x).dtype;
-    if (signatures[op_table[op].sig].accepts(t)) {
+    if (signatures[sig].accepts(t)) {
         return true;
     }
-    diag_emit(b->sink, DIAG_E2002, b->span, "`%s` needs %s, found %s", op_text(op),
-              signatures[op_table[op].sig].wants, text_of(b, x));
+    diag_emit(b->sink, DIAG_E2002, b->span, "`%s` needs %s, found %s", op_text(op), signatures[sig].wants,
+              text_of(b, x));
     help_with_type(b, op, t);
     return false;
 }
@@ -131,7 +131,7 @@ static bool elem_types_ok(struct build *b, enum op op, const val *in, uint32_t n
         }
         first = 1;
     }
-    if (!accepts(b, op, in[first])) {
+    if (!accepts(b, op, op_table[op].sig, in[first])) {
         return false;
     }
     for (uint32_t i = first + 1; i < n; i++) {
@@ -429,7 +429,7 @@ val build_reduce(struct build *b, enum op op, val x, const int *axes, int n_axes
 {
     int64_t attr[LIMIT_RANK];
     x = x ? countable(b, op, x) : 0;
-    if (!x || !accepts(b, op, x)) {
+    if (!x || !accepts(b, op, op_table[op].sig, x)) {
         return 0;
     }
     struct type t = node_type(b->g, x);
@@ -537,8 +537,8 @@ static bool join_leading(struct build *b, val x, val w, struct type *s, struct t
 }
 val build_matmul(struct build *b, val x, val w)
 {
-    if (!x || !w || !accepts(b, OP_add, x) || !same_dtype(b, OP_matmul, x, w) || !matrix_ok(b, x, "left") ||
-        !matrix_ok(b, w, "right") || !inner_ok(b, x, w)) {
+    if (!x || !w || !accepts(b, OP_matmul, SIG_FLOAT, x) || !same_dtype(b, OP_matmul, x, w) ||
+        !matrix_ok(b, x, "left") || !matrix_ok(b, w, "right") || !inner_ok(b, x, w)) {
         return 0;
     }
     struct type s = node_type(b->g, x), t = node_type(b->g, w);

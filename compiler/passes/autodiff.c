@@ -1,0 +1,166 @@
+/* Reverse-mode differentiation of the graph.
+ *
+ * A `grad` node names a loss and a parameter tree. Its gradient is built from ordinary nodes behind the loss:
+ * every node on a differentiable path from a leaf of the tree to the loss gets one gradient, the sum over its
+ * users in descending order of their ids, so the order of addition is fixed. Leaves are `read`s of the tree's
+ * parameters and `leaf` views of its flat value; a use of the flat value as a whole adds to all leaves. A
+ * leaf without a path gets zero and a warning.
+ */
+#include "compiler/passes.h"
+#include "compiler/vjp.h"
+
+enum { NOT_A_LEAF = -1, WHOLE_TREE = -2 };
+
+/* One differentiation: arrays by node id up to the loss. */
+struct reverse {
+    struct build *b;
+    struct graph *g;
+    uint32_t tree;
+    val loss;
+    int32_t *leaf; /* leaf index, WHOLE_TREE or NOT_A_LEAF */
+    bool *active;  /* depends on a leaf through a differentiable path */
+    val *gradient;
+    val *leaf_gradient, flat_gradient;
+};
+
+static bool is_tree_value(const struct reverse *r, const struct node *n)
+{
+    return n->op == OP_tree && node_attrs(r->g, n)[0] == (int64_t)r->tree;
+}
+static int32_t leaf_index(const struct reverse *r, const struct node *n)
+{
+    if (n->op == OP_read) {
+        const struct var *v = &r->g->vars.at[node_attrs(r->g, n)[0]];
+        return v->kind == VAR_PARAM && v->tree == r->tree + 1 ? (int32_t)v->leaf : NOT_A_LEAF;
+    }
+    if (n->op == OP_leaf && is_tree_value(r, graph_node(r->g, node_inputs(r->g, n)[0]))) {
+        return (int32_t)node_attrs(r->g, n)[0];
+    }
+    return is_tree_value(r, n) ? WHOLE_TREE : NOT_A_LEAF;
+}
+static void find_active(struct reverse *r)
+{
+    for (val id = 1; id <= r->loss; id++) {
+        const struct node *n = graph_node(r->g, id);
+        r->leaf[id] = NOT_A_LEAF;
+        if (n->phase != r->b->phase || !dtype_is_float((enum dtype)n->dtype)) {
+            continue;
+        }
+        r->leaf[id] = leaf_index(r, n);
+        r->active[id] = r->leaf[id] != NOT_A_LEAF;
+        for (uint32_t i = 0; i < n->n_in && !r->active[id]; i++) {
+            r->active[id] = r->active[node_inputs(r->g, n)[i]] && vjp_exists((enum op)n->op, i);
+        }
+    }
+}
+static void accumulate(struct reverse *r, val *sum, val gradient)
+{
+    *sum = *sum ? build_2(r->b, OP_add, *sum, gradient) : gradient;
+}
+/* Takes the gradient of a leaf; false if the node is none. */
+static bool take_leaf(struct reverse *r, val id)
+{
+    if (r->leaf[id] == NOT_A_LEAF) {
+        return false;
+    }
+    val *sum = r->leaf[id] == WHOLE_TREE ? &r->flat_gradient : &r->leaf_gradient[r->leaf[id]];
+    accumulate(r, sum, r->gradient[id]);
+    return true;
+}
+/* Sends the gradient of a node to its inputs. */
+static bool send_back(struct reverse *r, val id)
+{
+    struct node n = *graph_node(r->g, id); /* the table moves while nodes are added */
+    struct arena *a = r->g->arena;
+    const val *in = node_inputs(r->g, &n);
+    bool *wanted = arena_array(a, bool, n.n_in);
+    val *out = arena_array(a, val, n.n_in);
+    struct vjp_ctx c = {.b = r->b,
+                        .op = (enum op)n.op,
+                        .in = in,
+                        .n_in = n.n_in,
+                        .attr = node_attrs(r->g, &n),
+                        .dims = node_dims(r->g, &n),
+                        .r = id,
+                        .g = r->gradient[id],
+                        .wanted = wanted,
+                        .out = out};
+    for (uint32_t i = 0; i < n.n_in; i++) {
+        wanted[i] = r->active[in[i]];
+    }
+    r->b->span = n.span;
+    r->b->scope = n.scope;
+    if (!vjp_apply(&c)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n.n_in; i++) {
+        if (wanted[i] && out[i]) {
+            accumulate(r, &r->gradient[in[i]], out[i]);
+        }
+    }
+    return true;
+}
+static bool walk_back(struct reverse *r)
+{
+    struct type t = node_type(r->g, r->loss);
+    r->gradient[r->loss] = build_full(r->b, &t, 1);
+    for (val id = r->loss; id > 0; id--) {
+        if (r->active[id] && r->gradient[id] && !take_leaf(r, id) && !send_back(r, id)) {
+            return false;
+        }
+    }
+    return true;
+}
+static val leaf_or_zero(struct reverse *r, uint32_t i)
+{
+    const struct tree *t = &r->g->trees.at[r->tree];
+    const struct var *v = &r->g->vars.at[t->leaf[i]];
+    if (r->leaf_gradient[i]) {
+        return r->leaf_gradient[i];
+    }
+    if (!r->flat_gradient) {
+        diag_emit(r->b->sink, DIAG_W0201, v->span, "the loss `%s` does not depend on parameter `%s`", t->name,
+                  v->key);
+    }
+    return build_full(r->b, &v->type, 0);
+}
+val differentiate(struct build *b, val loss, uint32_t tree)
+{
+    struct graph *g = b->g;
+    struct build at = *b;
+    uint32_t n_leaf = g->trees.at[tree].n_leaf;
+    struct reverse r = {.b = &at, .g = g, .tree = tree, .loss = loss};
+    r.leaf = arena_array(g->arena, int32_t, loss + 1);
+    r.active = arena_array(g->arena, bool, loss + 1);
+    r.gradient = arena_array(g->arena, val, loss + 1);
+    r.leaf_gradient = arena_array(g->arena, val, n_leaf + 1);
+    find_active(&r);
+    bool ok = walk_back(&r);
+    b->formulas = at.formulas;
+    at.span = b->span;
+    at.scope = b->scope;
+    for (uint32_t i = 0; ok && i < n_leaf; i++) {
+        r.leaf_gradient[i] = leaf_or_zero(&r, i);
+    }
+    val flat = ok ? build_pack(&at, tree, r.leaf_gradient) : 0;
+    return flat && r.flat_gradient ? build_2(&at, OP_add, flat, r.flat_gradient) : flat;
+}
+
+static val visit_grad(struct rewrite *rw, val id, const struct node *n)
+{
+    (void)id;
+    if (n->op == OP_grad) {
+        return differentiate(&rw->b, rw->in[0], (uint32_t)node_attrs(rw->old, n)[0]);
+    }
+    return rewrite_copy(rw, n);
+}
+static val visit_stop(struct rewrite *rw, val id, const struct node *n)
+{
+    (void)id;
+    return n->op == OP_stop_grad ? rw->in[0] : rewrite_copy(rw, n);
+}
+bool pass_autodiff(struct graph *in, struct diag_sink *sink, struct graph **out)
+{
+    struct graph *g;
+    return rewrite_graph(in, sink, visit_grad, NULL, &g) && rewrite_graph(g, sink, visit_stop, NULL, out);
+}

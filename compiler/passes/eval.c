@@ -1,0 +1,80 @@
+/* Elementwise rows on single numbers, generated from the forward column of ops.def and computed in the type
+ * of the operands, so that a folded constant is what the CPU kernel would have computed.
+ */
+#include "compiler/passes.h"
+#include "kernels/vocab.h"
+
+/* Rows that exist for integers, by signature. */
+#define INT_FLOAT(forward)    0
+#define INT_CLASSIFY(forward) 0
+#define INT_CAST(forward)     0
+#define INT_NUMBER(forward)   forward
+#define INT_COMPARE(forward)  forward
+#define INT_EQUAL(forward)    forward
+#define INT_LOGIC(forward)    forward
+#define INT_CHOOSE(forward)   forward
+
+#define EVALUATOR(name, type, forward)                                                                       \
+    static type name(type x, type y, type z)                                                                 \
+    {                                                                                                        \
+        typedef type T __attribute__((unused));                                                              \
+        (void)x, (void)y, (void)z;                                                                           \
+        return (type)(forward);                                                                              \
+    }
+#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
+    EVALUATOR(f32_##name, float, fwd)                                                                        \
+    EVALUATOR(f64_##name, double, fwd) EVALUATOR(i32_##name, int32_t, INT_##sig(fwd))
+#define REDUCE(name, dsl, sig, identity, combine, finish, doc)
+#define VIEW(name, dsl, attrs, doc)
+#define OP(name, dsl, lo, hi, flags, attrs, sig, doc)
+#include "kernels/ops.def"
+#undef ELEM
+
+#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
+    [OP_##name] = {f32_##name, f64_##name, i32_##name},
+static const struct {
+    float (*f32)(float, float, float);
+    double (*f64)(double, double, double);
+    int32_t (*i32)(int32_t, int32_t, int32_t);
+} evaluators[OP_COUNT] = {
+#include "kernels/ops.def"
+};
+
+double round_to(enum dtype t, double x)
+{
+    return t == DT_F32 ? (double)(float)x : x;
+}
+static bool eval_cast(enum dtype in, enum dtype out, double x, double *r)
+{
+    switch (out) {
+    case DT_F32:
+    case DT_F64:
+        *r = round_to(out, x);
+        return true;
+    case DT_I32:
+        *r = in == DT_F32 ? gml_i32_f32((float)x) : gml_i32_f64(x);
+        return true;
+    case DT_BOOL:
+        *r = x != 0;
+        return true;
+    default:
+        return false;
+    }
+}
+bool elem_eval(enum op op, enum dtype in, enum dtype out, const double *x, double *r)
+{
+    if (op_table[op].kind != OPK_ELEM || in == DT_BF16 || out == DT_BF16) {
+        return false;
+    }
+    if (op == OP_cast) {
+        return eval_cast(in, out, x[0], r);
+    }
+    if (in == DT_F32) {
+        *r = (double)evaluators[op].f32((float)x[0], (float)x[1], (float)x[2]);
+    } else if (in == DT_F64) {
+        *r = evaluators[op].f64(x[0], x[1], x[2]);
+    } else {
+        *r = (double)evaluators[op].i32((int32_t)x[0], (int32_t)x[1], (int32_t)x[2]);
+    }
+    return true;
+}

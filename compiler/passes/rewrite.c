@@ -1,0 +1,134 @@
+/* The walk that all passes share: a new graph beside the old one, node by node. */
+#include "compiler/passes.h"
+
+static void copy_bytes(struct arena *a, void *vec_at, const void *from, size_t bytes)
+{
+    void *to = arena_alloc(a, bytes ? bytes : 1);
+    if (bytes) {
+        memcpy(to, from, bytes);
+    }
+    memcpy(vec_at, &to, sizeof to);
+}
+/* Gives v a copy of its elements, so that changing them leaves the old graph alone. */
+#define OWN(a, v)                                                                                            \
+    do {                                                                                                     \
+        copy_bytes((a), &(v)->at, (v)->at, (v)->n * sizeof *(v)->at);                                        \
+        (v)->cap = (v)->n;                                                                                   \
+    } while (0)
+
+static void own_roots(struct graph *g)
+{
+    OWN(g->arena, &g->phases);
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        struct phase *p = &g->phases.at[i];
+        OWN(g->arena, &p->commits);
+        OWN(g->arena, &p->metrics);
+        OWN(g->arena, &p->outputs);
+        OWN(g->arena, &p->asserts);
+        OWN(g->arena, &p->minimizes);
+    }
+    OWN(g->arena, &g->datas);
+    for (uint32_t i = 0; i < g->datas.n; i++) {
+        struct data *d = &g->datas.at[i];
+        copy_bytes(g->arena, &d->field, d->field, d->n_field * sizeof *d->field);
+    }
+}
+/* A graph without nodes that is like `in` otherwise. */
+static struct graph *graph_like(const struct graph *in)
+{
+    struct graph *g = graph_new(in->arena), *fresh = arena_new_of(in->arena, struct graph);
+    *fresh = *in;
+    memcpy(&fresh->nodes, &g->nodes, sizeof g->nodes);
+    memcpy(&fresh->inputs, &g->inputs, sizeof g->inputs);
+    memcpy(&fresh->attrs, &g->attrs, sizeof g->attrs);
+    memcpy(&fresh->dim_pool, &g->dim_pool, sizeof g->dim_pool);
+    fresh->cons = g->cons;
+    fresh->n_cons = g->n_cons;
+    own_roots(fresh);
+    return fresh;
+}
+
+void each_root(struct graph *g, void (*fn)(void *ctx, val *root), void *ctx)
+{
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        struct phase *p = &g->phases.at[i];
+        for (uint32_t k = 0; k < p->commits.n; k++) {
+            fn(ctx, &p->commits.at[k].value);
+            fn(ctx, &p->commits.at[k].guard);
+        }
+        for (uint32_t k = 0; k < p->metrics.n; k++) {
+            fn(ctx, &p->metrics.at[k].value);
+        }
+        for (uint32_t k = 0; k < p->outputs.n; k++) {
+            fn(ctx, &p->outputs.at[k].value);
+        }
+        for (uint32_t k = 0; k < p->asserts.n; k++) {
+            fn(ctx, &p->asserts.at[k].value);
+        }
+        for (uint32_t k = 0; k < p->minimizes.n; k++) {
+            fn(ctx, &p->minimizes.at[k].loss);
+            fn(ctx, &p->minimizes.at[k].grad);
+            fn(ctx, &p->minimizes.at[k].when);
+        }
+        fn(ctx, &p->ok);
+    }
+    for (uint32_t i = 0; i < g->datas.n; i++) {
+        for (uint32_t k = 0; k < g->datas.at[i].n_field; k++) {
+            fn(ctx, &g->datas.at[i].field[k].raw);
+        }
+    }
+}
+
+val rewrite_copy(struct rewrite *rw, const struct node *n)
+{
+    struct node_spec s = {.op = (enum op)n->op,
+                          .phase = n->phase,
+                          .in = rw->in,
+                          .n_in = n->n_in,
+                          .attr = node_attrs(rw->old, n),
+                          .n_attr = n->n_attr,
+                          .dims = node_dims(rw->old, n),
+                          .n_dim = n->n_dim,
+                          .type = {.dtype = (enum dtype)n->dtype, .rank = n->rank},
+                          .span = n->span,
+                          .scope = n->scope};
+    memcpy(s.type.dim, node_shape(rw->old, n), n->rank * sizeof(dim));
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        if (!rw->in[i]) {
+            return 0;
+        }
+    }
+    return graph_add(rw->g, &s, rw->b.sink);
+}
+static void map_root(void *ctx, val *root)
+{
+    struct rewrite *rw = ctx;
+    *root = *root ? rw->map[*root] : 0;
+}
+bool rewrite_graph(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx, struct graph **out)
+{
+    struct rewrite rw = {.old = in, .g = graph_like(in), .ctx = ctx};
+    uint32_t errors = sink->n_errors, n_in = 1;
+    rw.b = (struct build){.g = rw.g, .sink = sink};
+    for (val id = 1; id < in->nodes.n; id++) {
+        n_in = in->nodes.at[id].n_in > n_in ? in->nodes.at[id].n_in : n_in;
+    }
+    rw.map = arena_array(in->arena, val, in->nodes.n + 1);
+    rw.in = arena_array(in->arena, val, n_in);
+    for (val id = 1; id < in->nodes.n; id++) {
+        const struct node *n = graph_node(in, id);
+        rw.b.phase = n->phase;
+        rw.b.span = n->span;
+        rw.b.scope = n->scope;
+        for (uint32_t i = 0; i < n->n_in; i++) {
+            rw.in[i] = rw.map[node_inputs(in, n)[i]];
+        }
+        rw.map[id] = visit ? visit(&rw, id, n) : rewrite_copy(&rw, n);
+        if (sink->n_errors != errors) {
+            return false;
+        }
+    }
+    each_root(rw.g, map_root, &rw);
+    *out = rw.g;
+    return true;
+}
