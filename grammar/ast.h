@@ -27,6 +27,7 @@ struct ast_list {
 struct ast {
     enum ast_kind kind;
     bool is_int;
+    uint16_t depth; /* levels below and including this node, at most LIMIT_TREE_DEPTH: walkers may recurse */
     struct span span, name_span;
     const char *name, *str, *op, *doc;
     double num;
