@@ -1,0 +1,153 @@
+/* Parameters to safetensors and back. */
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/format/format.h"
+
+enum { SHOWN = 20 }; /* rows of the table of differences */
+
+static struct array array_of(const struct plan *p, const char *image, uint32_t var)
+{
+    const struct operand *o = &p->var[var].view;
+    struct array x = {.name = p->graph->vars.at[var].key, .rank = o->rank, .bytes = image + o->offset};
+    x.type = o->dtype == DT_F64 ? FT_F64 : FT_F32;
+    x.item_bytes = (uint32_t)dtype_size((enum dtype)o->dtype);
+    memcpy(x.dim, o->dim, sizeof x.dim);
+    x.n_bytes = (uint64_t)operand_count(o) * x.item_bytes;
+    return x;
+}
+
+enum status weights_save(const struct plan *p, const void *image, const char *path, struct diag_sink *sink)
+{
+    const struct graph *g = p->graph;
+    struct array *list = arena_array(sink->arena, struct array, g->vars.n);
+    uint32_t n = 0;
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        if (g->vars.at[v].kind == VAR_PARAM) {
+            list[n++] = array_of(p, image, v);
+        }
+    }
+    const char *const metadata[] = {"format", "gml", "model", g->model ? g->model : "", NULL};
+    return safetensors_write(path, list, n, metadata, sink);
+}
+
+/* -- the table of what does not fit */
+
+struct difference {
+    struct arena *arena;
+    VEC(const char *) rows;
+};
+
+static const char *shape_list(struct arena *a, const char *type, int rank, const int64_t *size)
+{
+    struct text t = {.arena = a};
+    text_printf(&t, "%s[", type);
+    for (int i = 0; i < rank; i++) {
+        text_printf(&t, "%s%lld", i ? ", " : "", (long long)size[i]);
+    }
+    text_printf(&t, "]");
+    return t.at;
+}
+
+static bool is_float(enum file_type t)
+{
+    return t == FT_F16 || t == FT_BF16 || t == FT_F32 || t == FT_F64;
+}
+
+static bool same_shape(const struct array *x, const struct operand *o)
+{
+    bool same = x->rank == o->rank;
+    for (int i = 0; same && i < x->rank; i++) {
+        same = x->dim[i] == o->dim[i];
+    }
+    return same;
+}
+
+static void note_parameters(struct difference *d, const struct plan *p, const struct array_file *f)
+{
+    const struct graph *g = p->graph;
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        if (g->vars.at[v].kind != VAR_PARAM) {
+            continue;
+        }
+        const struct operand *o = &p->var[v].view;
+        const char *key = g->vars.at[v].key;
+        const char *want = shape_list(d->arena, dtype_name((enum dtype)o->dtype), o->rank, o->dim);
+        const struct array *x = array_find(f, key);
+        const char *row = NULL;
+        if (!x) {
+            row = arena_printf(d->arena, "missing     %s: the model has %s", key, want);
+        } else if (!same_shape(x, o) || !is_float(x->type)) {
+            row = arena_printf(d->arena, "wrong shape %s: the model has %s, the file %s", key, want,
+                               shape_list(d->arena, file_type_name(x->type), x->rank, x->dim));
+        }
+        if (row) {
+            vec_push(d->arena, &d->rows, row);
+        }
+    }
+}
+
+static void note_unexpected(struct difference *d, const struct plan *p, const struct array_file *f)
+{
+    for (uint32_t i = 0; i < f->n; i++) {
+        uint32_t v = graph_find_var(p->graph, f->at[i].name);
+        if (!v || p->graph->vars.at[v].kind != VAR_PARAM) {
+            const char *row = arena_printf(
+                d->arena, "unexpected  %s: the file has %s", f->at[i].name,
+                shape_list(d->arena, file_type_name(f->at[i].type), f->at[i].rank, f->at[i].dim));
+            vec_push(d->arena, &d->rows, row);
+        }
+    }
+}
+
+static enum status check(const struct plan *p, const struct array_file *f, const char *path,
+                         struct diag_sink *sink)
+{
+    struct difference d = {.arena = sink->arena};
+    note_parameters(&d, p, f);
+    note_unexpected(&d, p, f);
+    if (!d.rows.n) {
+        return ST_OK;
+    }
+    enum status st = diag_emit(sink, DIAG_F2201, NO_SPAN, "%s does not fit the model: %u difference%s", path,
+                               d.rows.n, d.rows.n == 1 ? "" : "s");
+    for (uint32_t i = 0; i < d.rows.n && i < SHOWN; i++) {
+        diag_note(sink, "%s", d.rows.at[i]);
+    }
+    if (d.rows.n > SHOWN) {
+        diag_note(sink, "and %u more", d.rows.n - SHOWN);
+    }
+    return st;
+}
+
+static void copy_in(const struct array *x, const struct operand *o, char *image)
+{
+    int64_t n = operand_count(o);
+    char *to = image + o->offset;
+    bool same = (x->type == FT_F32 && o->dtype == DT_F32) || (x->type == FT_F64 && o->dtype == DT_F64);
+    if (same) {
+        memcpy(to, x->bytes, (size_t)x->n_bytes);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double v = array_number(x, i);
+        if (o->dtype == DT_F64) {
+            ((double *)(void *)to)[i] = v;
+        } else {
+            ((float *)(void *)to)[i] = (float)v;
+        }
+    }
+}
+
+enum status weights_load(const struct plan *p, void *image, const char *path, struct diag_sink *sink)
+{
+    struct arena *a = arena_new();
+    struct array_file f;
+    enum status st = safetensors_read(a, path, sink, &f);
+    st = st == ST_OK ? check(p, &f, path, sink) : st;
+    for (uint32_t v = 1; st == ST_OK && v < p->graph->vars.n; v++) {
+        if (p->graph->vars.at[v].kind == VAR_PARAM) {
+            copy_in(array_find(&f, p->graph->vars.at[v].key), &p->var[v].view, image);
+        }
+    }
+    arena_free(a);
+    return st;
+}

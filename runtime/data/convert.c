@@ -1,0 +1,129 @@
+/* Conversion of stored rows into raw variables: exact, or refused with file, member and row. */
+#include "runtime/data/data.h"
+#include <float.h>
+#include <math.h>
+
+static bool fits(double x, enum dtype t)
+{
+    switch (t) {
+    case DT_F32:
+        return isnan(x) || isinf(x) || fabs(x) <= FLT_MAX;
+    case DT_F64:
+        return true;
+    case DT_I32:
+        return x >= INT32_MIN && x <= INT32_MAX && x == floor(x);
+    case DT_BOOL:
+        return x == 0 || x == 1;
+    default:
+        return false;
+    }
+}
+
+static void store(void *to, int64_t i, enum dtype t, double x)
+{
+    switch (t) {
+    case DT_F32:
+        ((float *)to)[i] = (float)x;
+        break;
+    case DT_F64:
+        ((double *)to)[i] = x;
+        break;
+    case DT_I32:
+        ((int32_t *)to)[i] = (int32_t)x;
+        break;
+    default:
+        ((unsigned char *)to)[i] = x != 0;
+        break;
+    }
+}
+
+static bool same_bytes(enum file_type f, enum dtype t)
+{
+    return (f == FT_F32 && t == DT_F32) || (f == FT_F64 && t == DT_F64) || (f == FT_I32 && t == DT_I32);
+}
+
+/* One row of n elements; returns the first element that does not fit, or n. */
+static int64_t convert_row(const struct array *x, int64_t row, int64_t n, enum dtype t, void *to)
+{
+    if (same_bytes(x->type, t)) {
+        size_t bytes = (size_t)n * dtype_size(t);
+        memcpy(to, (const char *)x->bytes + (size_t)row * bytes, bytes);
+        return n;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double v = array_number(x, row * n + i);
+        if (!fits(v, t)) {
+            return i;
+        }
+        store(to, i, t, v);
+    }
+    return n;
+}
+
+static const char *shape_list(struct arena *a, int rank, const int64_t *size)
+{
+    struct text t = {.arena = a};
+    text_printf(&t, "[");
+    for (int i = 0; i < rank; i++) {
+        text_printf(&t, "%s%lld", i ? ", " : "", (long long)size[i]);
+    }
+    text_printf(&t, "]");
+    return t.at;
+}
+
+static enum status check_shape(const struct data_set *d, const struct data_field *f, const struct array *x,
+                               const struct operand *o, struct span at, struct diag_sink *sink)
+{
+    int64_t stored = 1, declared = 1;
+    for (int i = 1; i < x->rank; i++) {
+        stored *= x->dim[i];
+    }
+    for (int i = 1; i < o->rank; i++) {
+        declared *= o->dim[i];
+    }
+    if (stored != declared) {
+        return diag_emit(sink, DIAG_F3103, at,
+                         "member `%s` of %s stores %s%s a row, but `%s` is declared %s%s", f->source, d->path,
+                         file_type_name(x->type), shape_list(sink->arena, x->rank - 1, x->dim + 1), f->name,
+                         dtype_name((enum dtype)o->dtype), shape_list(sink->arena, o->rank - 1, o->dim + 1));
+    }
+    if (o->rank < 1 || o->dim[0] != d->rows || !operand_is_contiguous(o)) {
+        return diag_emit(sink, DIAG_I0001, at, "raw rows of `%s` were planned wrongly", f->name);
+    }
+    return ST_OK;
+}
+
+static enum status fill_field(const struct data_set *d, uint32_t i, const struct plan *p, char *image,
+                              struct diag_sink *sink)
+{
+    const struct graph *g = p->graph;
+    const struct data_field *f = &d->data->field[i];
+    const struct array *x = d->field[i];
+    uint32_t raw = (uint32_t)node_attrs(g, graph_node(g, f->raw))[0];
+    const struct operand *o = &p->var[raw].view;
+    struct span at = g->vars.at[f->var].span.file ? g->vars.at[f->var].span : d->data->span;
+    TRY(check_shape(d, f, x, o, at, sink));
+    int64_t n = d->rows ? operand_count(o) / d->rows : 0;
+    size_t row_bytes = (size_t)n * dtype_size((enum dtype)o->dtype);
+    for (int64_t r = 0; r < d->rows; r++) {
+        int64_t row = d->order ? d->order[r] : r;
+        int64_t bad = convert_row(x, row, n, (enum dtype)o->dtype, image + o->offset + (size_t)r * row_bytes);
+        if (bad < n) {
+            return diag_emit(sink, DIAG_F3104, at, "member `%s` of %s, row %lld: %.17g does not fit %s",
+                             f->source, d->path, (long long)row, array_number(x, row * n + bad),
+                             dtype_name((enum dtype)o->dtype));
+        }
+    }
+    return ST_OK;
+}
+
+enum status data_fill(const struct data_sets *s, uint32_t index, const struct plan *p, void *image,
+                      struct diag_sink *sink)
+{
+    for (uint32_t i = 0; i < s->at[index].data->n_field; i++) {
+        if (s->at[index].data->field[i].raw) {
+            TRY(fill_field(&s->at[index], i, p, image, sink));
+        }
+    }
+    return ST_OK;
+}

@@ -1,0 +1,147 @@
+/* Opening data files and finding their members. Splits are in split.c, conversion in convert.c. */
+#include "runtime/data/data.h"
+#include "runtime/base/philox.h"
+#include "runtime/base/seam.h"
+#include "runtime/data/internal.h"
+
+static const uint64_t max_file_bytes = 1ull << 36;
+
+const char *member_list(struct arena *a, const struct array_file *f)
+{
+    struct text t = {.arena = a};
+    text_printf(&t, "%s", f->n ? "" : "nothing");
+    for (uint32_t i = 0; i < f->n && i < 20; i++) {
+        text_printf(&t, "%s`%s`", i ? ", " : "", f->at[i].name);
+    }
+    if (f->n > 20) {
+        text_printf(&t, " and %u more", f->n - 20);
+    }
+    return t.at;
+}
+
+/* A member by name; a file that is a single array answers to every name. */
+enum status find_member(const struct data_set *d, const struct array_file *f, const char *name,
+                        struct diag_sink *sink, const struct array **out)
+{
+    *out = f->n == 1 && !f->at[0].name[0] ? &f->at[0] : array_find(f, name);
+    if (*out && (*out)->rank < 1) {
+        return diag_emit(sink, DIAG_F3102, d->data->span,
+                         "member `%s` of %s is a single value, without a row axis", name, d->path);
+    }
+    if (*out) {
+        return ST_OK;
+    }
+    enum status st = diag_emit(sink, DIAG_F3101, d->data->span, "%s has no member `%s`; it has %s", d->path,
+                               name, member_list(sink->arena, f));
+    const char **names = arena_array(sink->arena, const char *, f->n);
+    for (uint32_t i = 0; i < f->n; i++) {
+        names[i] = f->at[i].name;
+    }
+    const char *close = closest_name(name, names, f->n);
+    if (close) {
+        diag_help(sink, "did you mean `%s`?", close);
+    }
+    return st;
+}
+
+static const char *path_of(struct arena *a, const struct data *d, const char *folder,
+                           const struct data_override *over, uint32_t n_over)
+{
+    for (uint32_t i = 0; i < n_over; i++) {
+        if (strcmp(over[i].name, d->name) == 0) {
+            return over[i].file;
+        }
+    }
+    bool as_is = d->path[0] == '/' || !folder[0];
+    return as_is ? d->path : arena_printf(a, "%s/%s", folder, d->path);
+}
+
+static enum status check_overrides(const struct graph *g, const struct data_override *over, uint32_t n_over,
+                                   struct diag_sink *sink)
+{
+    const char **names = arena_array(sink->arena, const char *, g->datas.n);
+    for (uint32_t k = 0; k < g->datas.n; k++) {
+        names[k] = g->datas.at[k].name;
+    }
+    for (uint32_t i = 0; i < n_over; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < g->datas.n; k++) {
+            found |= strcmp(names[k], over[i].name) == 0;
+        }
+        if (!found) {
+            enum status st =
+                diag_emit(sink, DIAG_U1002, NO_SPAN, "--data: the model has no data set `%s`", over[i].name);
+            const char *close = closest_name(over[i].name, names, g->datas.n);
+            if (close) {
+                diag_help(sink, "did you mean `%s`?", close);
+            }
+            return st;
+        }
+    }
+    return ST_OK;
+}
+
+static enum status find_fields(struct arena *a, struct data_set *d, const struct array_file *f,
+                               struct diag_sink *sink)
+{
+    d->field = arena_array(a, const struct array *, d->data->n_field);
+    const char *first = NULL;
+    for (uint32_t i = 0; i < d->data->n_field; i++) {
+        const struct data_field *field = &d->data->field[i];
+        TRY(find_member(d, f, field->source, sink, &d->field[i]));
+        const struct array *x = d->field[i];
+        if (x->type == FT_BYTES || x->type == FT_UNICODE) {
+            return diag_emit(sink, DIAG_F3107, d->data->span,
+                             "member `%s` of %s is text and cannot be the %s member `%s`", field->source,
+                             d->path, dtype_name(field->type.dtype), field->name);
+        }
+        if (!first) {
+            first = field->source;
+            d->rows = x->dim[0];
+        } else if (x->dim[0] != d->rows) {
+            return diag_emit(sink, DIAG_F3102, d->data->span, "in %s, `%s` has %lld rows and `%s` has %lld",
+                             d->path, first, (long long)d->rows, field->source, (long long)x->dim[0]);
+        }
+    }
+    return ST_OK;
+}
+
+static enum status open_one(struct data_sets *s, struct data_set *d, struct diag_sink *sink)
+{
+    char *bytes;
+    size_t n;
+    struct array_file f;
+    TRY(file_read(s->arena, d->path, max_file_bytes, &bytes, &n, sink));
+    d->hash = fnv1a64(bytes, n);
+    TRY(npz_parse(s->arena, d->path, bytes, n, sink, &f));
+    TRY(find_fields(s->arena, d, &f, sink));
+    return split_make(s->arena, d, &f, sink);
+}
+
+enum status data_open(const struct graph *g, const char *folder, const struct data_override *over,
+                      uint32_t n_over, struct diag_sink *sink, struct data_sets **out)
+{
+    *out = NULL;
+    TRY(check_overrides(g, over, n_over, sink));
+    struct arena *a = arena_new();
+    struct data_sets *s = arena_new_of(a, struct data_sets);
+    *s = (struct data_sets){a, g, arena_array(a, struct data_set, g->datas.n), g->datas.n};
+    for (uint32_t i = 0; i < s->n; i++) {
+        s->at[i].data = &g->datas.at[i];
+        s->at[i].path = path_of(a, s->at[i].data, folder, over, n_over);
+        enum status st = open_one(s, &s->at[i], sink);
+        if (st != ST_OK) {
+            data_close(s);
+            return st;
+        }
+    }
+    *out = s;
+    return ST_OK;
+}
+
+void data_close(struct data_sets *s)
+{
+    if (s) {
+        arena_free(s->arena);
+    }
+}

@@ -1,0 +1,198 @@
+/* Progress for people and the metrics file. */
+#include "runtime/report/report.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include "runtime/base/seam.h"
+#include "runtime/report/internal.h"
+
+enum { BAR = 24, STEP_LINES = 20 }; /* columns of the bar; lines of a run without epochs on a plain stream */
+
+struct report {
+    struct report_options o;
+    struct diag_sink *sink;
+    int fd;            /* metrics.jsonl, -1 = none */
+    bool bar_shown;    /* the cursor stands in the bar's line */
+    double last_draw;  /* clock of the last redraw */
+    int64_t last_line; /* step of the last line for people */
+};
+
+enum status report_open(struct arena *a, const struct report_options *o, struct diag_sink *sink,
+                        struct report **out)
+{
+    struct report *r = arena_new_of(a, struct report);
+    *r = (struct report){.o = *o, .sink = sink, .fd = -1, .last_draw = -1e9};
+    if (o->quiet) {
+        r->o.out = NULL;
+    }
+    if (o->metrics_path) {
+        r->fd = io_seam.open(o->metrics_path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+        if (r->fd < 0) {
+            return diag_emit(sink, DIAG_R1003, NO_SPAN, "cannot create `%s`: %s", o->metrics_path,
+                             strerror(errno));
+        }
+    }
+    *out = r;
+    return ST_OK;
+}
+
+static enum status write_line(struct report *r, const char *json, size_t n)
+{
+    for (size_t at = 0; r->fd >= 0 && at < n;) {
+        ssize_t put = io_seam.write(r->fd, json + at, n - at);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            return diag_emit(r->sink, DIAG_R1003, NO_SPAN, "cannot write `%s`: %s", r->o.metrics_path,
+                             strerror(put == 0 ? ENOSPC : errno));
+        }
+        at += (size_t)put;
+    }
+    return ST_OK;
+}
+
+/* -- progress */
+
+static void put_duration(FILE *out, double seconds)
+{
+    long s = seconds > 0 && seconds < 1e9 ? (long)(seconds + 0.5) : 0;
+    if (s >= 3600) {
+        fprintf(out, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+    } else {
+        fprintf(out, "%ld:%02ld", s / 60, s % 60);
+    }
+}
+
+/* "loss 0.1234  acc 0.97": names without the phase. */
+static void put_metrics(FILE *out, const struct event *e)
+{
+    size_t skip = strlen(e->phase) + 1;
+    for (uint32_t i = 0; i < e->n_metric; i++) {
+        const char *name = e->metric[i].name;
+        bool own = strncmp(name, e->phase, skip - 1) == 0 && name[skip - 1] == '.';
+        fprintf(out, "  %s %.4g", own ? name + skip : name, e->metric[i].value);
+    }
+}
+
+static void clear_bar(struct report *r)
+{
+    if (r->bar_shown) {
+        fputs("\r\033[K", r->o.out);
+        r->bar_shown = false;
+    }
+}
+
+static void draw_bar(struct report *r, const struct event *e)
+{
+    FILE *out = r->o.out;
+    double part = r->o.steps > 0 ? (double)e->step / (double)r->o.steps : 0;
+    int full = (int)((part < 1 ? part : 1) * BAR);
+    fprintf(out, "\r\033[K%s", r->o.color ? "\033[32m" : "");
+    for (int i = 0; i < BAR; i++) {
+        fputs(i < full ? "=" : "-", out);
+    }
+    fprintf(out, "%s %lld/%lld", r->o.color ? "\033[0m" : "", (long long)e->step, (long long)r->o.steps);
+    put_metrics(out, e);
+    double rate = e->seconds > 0 ? (double)e->step / e->seconds : 0;
+    fprintf(out, "  %.0f steps/s  left ", rate);
+    put_duration(out, rate > 0 ? (double)(r->o.steps - e->step) / rate : 0);
+    fflush(out);
+    r->bar_shown = true;
+    r->last_draw = clock_seam.seconds();
+}
+
+void report_tick(struct report *r, const struct event *e)
+{
+    if (r->o.out && r->o.is_terminal && r->o.steps > 0 && clock_seam.seconds() - r->last_draw >= 0.1) {
+        draw_bar(r, e);
+    }
+}
+
+static void put_line(struct report *r, const struct event *e)
+{
+    FILE *out = r->o.out;
+    clear_bar(r);
+    fprintf(out, "%s%-8s%s step %lld", r->o.color ? "\033[1m" : "", e->phase, r->o.color ? "\033[0m" : "",
+            (long long)e->step);
+    if (e->kind == EVENT_EPOCH) {
+        fprintf(out, "  epoch %lld", (long long)e->epoch);
+    }
+    put_metrics(out, e);
+    fprintf(out, "  ");
+    put_duration(out, e->seconds);
+    fputc('\n', out);
+    fflush(out);
+    r->last_line = e->step;
+}
+
+enum status report_event(struct report *r, const struct event *e)
+{
+    if (r->fd >= 0) {
+        struct arena *a = arena_new();
+        const char *line = arena_printf(a, "%s\n", event_json(a, e));
+        enum status st = write_line(r, line, strlen(line));
+        arena_free(a);
+        TRY(st);
+    }
+    if (!r->o.out) {
+        return ST_OK;
+    }
+    if (e->kind == EVENT_STEP && r->o.is_terminal && r->o.steps > 0) {
+        draw_bar(r, e);
+    } else if (e->kind != EVENT_STEP || e->step - r->last_line >= r->o.steps / STEP_LINES) {
+        put_line(r, e);
+    }
+    return ST_OK;
+}
+
+void report_say(struct report *r, const char *fmt, ...)
+{
+    if (r->o.out) {
+        clear_bar(r);
+        va_list args;
+        va_start(args, fmt);
+        vfprintf(r->o.out, fmt, args);
+        va_end(args);
+        fputc('\n', r->o.out);
+        fflush(r->o.out);
+    }
+}
+
+enum status report_summary(struct report *r, const struct summary *s)
+{
+    struct arena *a = arena_new();
+    const char *line = arena_printf(a, "%s\n", summary_json(a, s));
+    enum status st = write_line(r, line, strlen(line));
+    arena_free(a);
+    return st;
+}
+
+void report_close(struct report *r)
+{
+    if (r && r->o.out) {
+        clear_bar(r);
+    }
+    if (r && r->fd >= 0) {
+        io_seam.close(r->fd);
+        r->fd = -1;
+    }
+}
+
+void summary_print(const struct summary *s, FILE *out)
+{
+    size_t width = 0;
+    for (uint32_t i = 0; i < s->n_metric; i++) {
+        size_t n = strlen(s->metric[i].name);
+        width = n > width ? n : width;
+    }
+    for (uint32_t i = 0; i < s->n_metric; i++) {
+        fprintf(out, "%-*s  %.6g\n", (int)width, s->metric[i].name, s->metric[i].value);
+    }
+    fprintf(out, "%lld steps in %.2f s on %s", (long long)s->steps, s->seconds, s->device);
+    if (s->skipped) {
+        fprintf(out, ", %lld of them without finite gradients", (long long)s->skipped);
+    }
+    fputc('\n', out);
+}
