@@ -104,14 +104,15 @@ static struct term apply(struct formula_ctx *c, enum op op, const struct term *t
     }
     return (struct term){.value = build_op(c->b, op, in, n)};
 }
-static enum op op_by_dsl(const char *name)
+/* Calls name an operator as a model does, or by its internal name where it has a symbol only (pow). */
+static enum op op_called(const char *name)
 {
     for (int op = 1; op < OP_COUNT; op++) {
         if (op_table[op].kind == OPK_ELEM && !strcmp(op_table[op].dsl, name)) {
             return (enum op)op;
         }
     }
-    return OP_NONE;
+    return op_by_name(name);
 }
 static struct term eval_cast(struct formula_ctx *c, struct term t)
 {
@@ -138,8 +139,8 @@ static struct term eval_call(struct formula_ctx *c, const struct ast *a)
     if (!strcmp(a->a->name, "cast") && n == 1) {
         return eval_cast(c, t[0]);
     }
-    enum op op = op_by_dsl(a->a->name);
-    return op == OP_NONE ? bad(c, "unknown operator in a call") : apply(c, op, t, n);
+    enum op op = op_called(a->a->name);
+    return op_table[op].kind != OPK_ELEM ? bad(c, "unknown operator in a call") : apply(c, op, t, n);
 }
 static struct term eval_operator(struct formula_ctx *c, const struct ast *a)
 {
