@@ -1,10 +1,13 @@
-/* The kernel ABI, valid C11 and C++. A kernel sees an arena, operands and attributes (runtime/plan/plan.h), nothing else.
+/* The kernel ABI, valid C11 and C++. A kernel sees an arena, operands and attributes (runtime/plan/plan.h),
+ * nothing else.
  *
- * cpu_<op>:     computes the slice [from, to) of `cpu_units(op)` units of work. Units are cut by shape, never by thread count, so
- *               results do not depend on it. Two builds of each: f32 and f64 (suffix by dtype of the output, or of input 0 when the output is no float).
- * cuda_<op>:    pure: describes kernel launches for the operands; returns how many were written. Tested without a GPU.
- * cudalib_<op>: library calls on a stream; they are captured in place.
- * Missing functions are link errors: every OP row without META must have cpu_<op> and cuda_<op> or cudalib_<op>.
+ * cpu_<op>:     computes the slice [from, to) of `cpu_units_<op>` units of work, for every dtype the row
+ * allows. Units are cut by shape, never by thread count, so results do not depend on it; all units of one
+ * launch may run at the same time. cpu_finish_<op>: REDUCE rows only: combines the partial results in
+ * k->work, after all units. cuda_<op>:    pure: describes kernel launches for the operands; returns how many
+ * were written. Tested without a GPU. cudalib_<op>: library calls on a stream; they are captured in place.
+ * Missing functions are link errors: every OP row without META must have cpu_<op> and cuda_<op> or
+ * cudalib_<op>.
  */
 #ifndef GML_KERNELS_KERNEL_H
 #define GML_KERNELS_KERNEL_H
@@ -13,12 +16,13 @@
 struct slice {
     int64_t from, to; /* units */
 };
-/* How many independent units a launch has on the CPU (rows, blocks of 4096 elements, ...). At least 1 when there is work, 0 for empty tensors. */
+/* How many independent units a launch has on the CPU (rows, blocks of 4096 elements, ...). At least 1 when
+ * there is work, 0 for empty tensors. */
 typedef int64_t (*cpu_units_fn)(const struct kargs *);
 typedef void (*cpu_kernel_fn)(void *arena, const struct kargs *, struct slice);
 struct cpu_kernel {
     cpu_units_fn units;
-    cpu_kernel_fn f32, f64;
+    cpu_kernel_fn run, finish; /* finish: after all units, on one thread; its slice is unused. NULL = none */
 };
 /* By enum op; {0} for META and VIEW rows. kernels/cpu/table.c */
 extern const struct cpu_kernel cpu_kernels[OP_COUNT];

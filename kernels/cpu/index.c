@@ -1,0 +1,92 @@
+/* Reading and adding rows by index: gather, put_add. Index -1 reads zeros and writes nothing; another index
+ * outside of 0 .. n-1 sets the failure word, and is treated the same way. put_add adds in ascending order of
+ * the source, whatever the threads: a unit owns a range of destination rows and walks all indices. */
+#include "kernels/cpu/cpu.h"
+
+enum { PUT_ADD_UNITS = 16 };
+
+/* The index if it names a row, else -1 (and the failure word, when it is not -1). */
+static int64_t checked_index(void *arena, const struct kargs *k, int32_t i, int64_t n)
+{
+    if (i >= 0 && i < n) {
+        return i;
+    }
+    if (i != -1) {
+        fault_raise(cpu_control(arena, k), FAULT_INDEX, k->node, i, n);
+    }
+    return -1;
+}
+
+/* Byte offset of element `i` (row-major) of a strided index tensor. */
+static int64_t element_offset(const struct operand *o, int64_t i)
+{
+    int64_t offset = 0;
+    for (int axis = o->rank - 1; axis >= 0; axis--) {
+        offset += i % o->dim[axis] * o->stride[axis];
+        i /= o->dim[axis];
+    }
+    return offset * (int64_t)dtype_size((enum dtype)o->dtype);
+}
+
+static int64_t row_elements(const struct operand *x)
+{
+    return dims_product(x, 1, x->rank);
+}
+
+int64_t cpu_units_gather(const struct kargs *k)
+{
+    int64_t width = row_elements(&k->in[0]);
+    return width ? div_up(operand_count(&k->in[1]), rows_per_unit(width)) : 0;
+}
+
+void cpu_gather(void *arena, const struct kargs *k, struct slice s)
+{
+    const struct operand *x = &k->in[0], *index = &k->in[1];
+    int64_t per = rows_per_unit(row_elements(x)), to = min_i64(s.to * per, operand_count(index));
+    size_t row = (size_t)row_elements(x) * dtype_size((enum dtype)x->dtype);
+    const char *from = cpu_at(arena, x), *at = cpu_at(arena, index);
+    char *out = cpu_at(arena, &k->out[0]);
+    for (int64_t i = s.from * per; i < to; i++) {
+        int64_t j = checked_index(arena, k, *(const int32_t *)(at + element_offset(index, i)), x->dim[0]);
+        if (j < 0) {
+            memset(out + (size_t)i * row, 0, row);
+        } else {
+            memcpy(out + (size_t)i * row, from + (size_t)j * row, row);
+        }
+    }
+}
+
+static int64_t put_add_rows(const struct kargs *k)
+{
+    int64_t n = k->in[0].dim[0];
+    int64_t units = min_i64(PUT_ADD_UNITS, div_up(n * row_elements(&k->in[0]), UNIT_ELEMENTS));
+    return max_i64(1, div_up(n, max_i64(1, units)));
+}
+
+int64_t cpu_units_put_add(const struct kargs *k)
+{
+    return operand_count(&k->in[0]) ? div_up(k->in[0].dim[0], put_add_rows(k)) : 0;
+}
+
+void cpu_put_add(void *arena, const struct kargs *k, struct slice s)
+{
+    const struct operand *x = &k->in[0];
+    int64_t width = row_elements(x), per = put_add_rows(k), n = operand_count(&k->in[1]);
+    int64_t lo = s.from * per, hi = min_i64(s.to * per, x->dim[0]),
+            size = (int64_t)dtype_size((enum dtype)x->dtype);
+    const int32_t *index = cpu_at(arena, &k->in[1]);
+    char *out = cpu_at(arena, &k->out[0]), *from = cpu_at(arena, x), *v = cpu_at(arena, &k->in[2]);
+    iter_fn add = elem_run_of(OP_add, (enum dtype)x->dtype);
+    const int64_t step[] = {size, size, size};
+    if (out != from) {
+        memcpy(out + lo * width * size, from + lo * width * size, (size_t)((hi - lo) * width * size));
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t j = checked_index(arena, k, index[i], x->dim[0]);
+        if (j >= lo && j < hi) {
+            char *row = out + j * width * size;
+            char *p[] = {row, row, v + i * width * size};
+            add(p, step, width);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+/* Random draws. Each is a pure function of (control.key ^ op id, element, step of the phase): see
+ * runtime/base/philox.h. */
+#ifndef T
+#include "kernels/cpu/cpu.h"
+#include "runtime/base/philox.h"
+
+/* Attributes: op id, phase. */
+struct stream {
+    uint64_t key, step;
+};
+static struct stream stream_of(void *arena, const struct kargs *k)
+{
+    const struct control *c = cpu_control(arena, k);
+    return (struct stream){c->key ^ (uint64_t)k->attr[0], (uint64_t)c->phase[k->attr[1]].step};
+}
+/* Elements of a slice; a unit holds whole Philox blocks of four. */
+static struct slice elements(const struct kargs *k, struct slice s)
+{
+    return (struct slice){s.from * UNIT_ELEMENTS, min_i64(s.to * UNIT_ELEMENTS, operand_count(&k->out[0]))};
+}
+
+#define TWICE "kernels/cpu/random.c"
+#include "kernels/cpu/twice.h"
+
+int64_t cpu_units_uniform(const struct kargs *k)
+{
+    return cpu_units_elem(k);
+}
+void cpu_uniform(void *arena, const struct kargs *k, struct slice s)
+{
+    BY_FLOAT(k->out[0].dtype, uniform, arena, k, elements(k, s));
+}
+int64_t cpu_units_normal(const struct kargs *k)
+{
+    return cpu_units_elem(k);
+}
+void cpu_normal(void *arena, const struct kargs *k, struct slice s)
+{
+    BY_FLOAT(k->out[0].dtype, normal, arena, k, elements(k, s));
+}
+
+int64_t cpu_units_bernoulli(const struct kargs *k)
+{
+    return cpu_units_elem(k);
+}
+void cpu_bernoulli(void *arena, const struct kargs *k, struct slice s)
+{
+    struct stream r = stream_of(arena, k);
+    const void *p = cpu_at(arena, &k->in[0]);
+    double chance = k->in[0].dtype == DT_F64 ? *(const double *)p : (double)*(const float *)p;
+    uint8_t *out = cpu_at(arena, &k->out[0]);
+    s = elements(k, s);
+    for (int64_t i = s.from; i < s.to; i += 4) {
+        struct philox b = draw_block(r.key, (uint32_t)(i / 4), 0, r.step);
+        for (int64_t j = i; j < min_i64(i + 4, s.to); j++) {
+            out[j] = (double)uniform_u24(b.x[j - i]) < chance;
+        }
+    }
+}
+
+/* Attributes: op id, n. An index outside of 0 .. n-1 becomes -1, which reads nothing. */
+int64_t cpu_units_shuffle(const struct kargs *k)
+{
+    return cpu_units_elem(k);
+}
+void cpu_shuffle(void *arena, const struct kargs *k, struct slice s)
+{
+    uint64_t key = cpu_control(arena, k)->key ^ (uint64_t)k->attr[0];
+    int64_t n = k->attr[1];
+    const int32_t *in = cpu_at(arena, &k->in[0]), *epoch = cpu_at(arena, &k->in[1]);
+    int32_t *out = cpu_at(arena, &k->out[0]);
+    s = elements(k, s);
+    for (int64_t i = s.from; i < s.to; i++) {
+        bool inside = in[i] >= 0 && in[i] < n;
+        out[i] = inside ? (int32_t)permute_index((uint32_t)in[i], (uint32_t)n, key, (uint64_t)(int64_t)*epoch)
+                        : -1;
+    }
+}
+
+/* Attributes: phase, shuffled, op id. Rows past the end of the split become -1. */
+int64_t cpu_units_rows(const struct kargs *k)
+{
+    return cpu_units_elem(k);
+}
+void cpu_rows(void *arena, const struct kargs *k, struct slice s)
+{
+    const struct control *c = cpu_control(arena, k);
+    const struct phase_control *p = &c->phase[k->attr[0]];
+    uint64_t key = c->key ^ (uint64_t)k->attr[2];
+    int32_t *out = cpu_at(arena, &k->out[0]);
+    s = elements(k, s);
+    for (int64_t i = s.from; i < s.to; i++) {
+        int64_t row = p->cursor + i;
+        if (row >= p->rows) {
+            out[i] = -1;
+            continue;
+        }
+        if (k->attr[1]) {
+            row = permute_index((uint32_t)row, (uint32_t)p->rows, key, (uint64_t)p->epoch);
+        }
+        out[i] = (int32_t)(p->row0 + row);
+    }
+}
+
+#else /* for f32 and f64 */
+
+#define DRAW(name)                                                                                           \
+    static void NAME(name)(void *arena, const struct kargs *k, struct slice s)                               \
+    {                                                                                                        \
+        struct stream r = stream_of(arena, k);                                                               \
+        T *out = cpu_at(arena, &k->out[0]);                                                                  \
+        for (int64_t i = s.from; i < s.to; i += 4) {                                                         \
+            struct philox b = draw_block(r.key, (uint32_t)(i / 4), 0, r.step);                               \
+            for (int64_t j = i; j < min_i64(i + 4, s.to); j++) {                                             \
+                out[j] = (T)name##_u24(b.x[j - i]);                                                          \
+            }                                                                                                \
+        }                                                                                                    \
+    }
+DRAW(uniform)
+DRAW(normal)
+#undef DRAW
+#endif
