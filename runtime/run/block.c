@@ -1,0 +1,315 @@
+/* The `run` block: how often each phase will run, and running it. */
+#include <math.h>
+#include "runtime/base/checked.h"
+#include "runtime/run/internal.h"
+
+static const struct run_stmt *stmt(const struct run *r, uint32_t i)
+{
+    return &r->graph->run.at[i];
+}
+
+/* `for n ..`, `repeat (n)`, `every n ..`; without a number 1. */
+static enum status count_of(struct run *r, const struct run_stmt *s, int64_t *n)
+{
+    *n = 1;
+    if (s->count && !dim_eval(&r->graph->dims, &r->plan->binding, s->count, n)) {
+        struct text t = {.arena = r->sink->arena};
+        dim_print(&r->graph->dims, s->count, &t);
+        return diag_emit(r->sink, DIAG_E3102, s->span, "`%s` has no whole value here", t.at);
+    }
+    return ST_OK;
+}
+
+/* Launches of one visit and the number of visits of a GO. */
+struct going {
+    int64_t visits, launches;
+    bool is_pass;
+};
+
+static enum status going_of(struct run *r, const struct run_stmt *s, struct going *g)
+{
+    const struct phase *p = &r->graph->phases.at[s->phase];
+    int64_t n;
+    TRY(count_of(r, s, &n));
+    bool passes = p->data && !p->training && !p->lanes;
+    switch (s->unit) {
+    case UNIT_EPOCHS:
+        *g = (struct going){n, launches_per_epoch(r, s->phase), passes};
+        return ST_OK;
+    case UNIT_STEPS:
+        *g = (struct going){1, n, false};
+        return ST_OK;
+    default:
+        *g = (struct going){1, passes ? launches_per_epoch(r, s->phase) : 1, passes};
+        return ST_OK;
+    }
+}
+
+/* -- planning: the same walk as running, on counters */
+
+struct tally {
+    int64_t *launches; /* by phase */
+    int64_t *mark;     /* by statement */
+    int64_t round;
+};
+
+static int64_t capped(int64_t a, int64_t b, int64_t c)
+{
+    int64_t product, sum;
+    return mul_ok(b, c, &product) && add_ok(a, product, &sum) ? sum : INT64_MAX;
+}
+
+static bool has_every(const struct run *r, uint32_t i)
+{
+    const struct run_stmt *s = stmt(r, i);
+    bool found = s->kind == RUN_EVERY;
+    for (uint32_t k = 0; k < s->n_child && !found; k++) {
+        found = has_every(r, s->child[k]);
+    }
+    return found;
+}
+
+/* Whether an EVERY fires: its counter passed a multiple of n since it was last asked. */
+static bool every_fires(int64_t *mark, int64_t now, int64_t n)
+{
+    int64_t multiple = n > 0 ? now / n : 0;
+    bool fires = multiple > *mark;
+    *mark = multiple;
+    return fires;
+}
+
+static enum status tally_stmt(struct run *r, uint32_t i, struct tally *t);
+
+static enum status tally_children(struct run *r, const struct run_stmt *s, struct tally *t)
+{
+    for (uint32_t k = 0; k < s->n_child; k++) {
+        TRY(tally_stmt(r, s->child[k], t));
+    }
+    return ST_OK;
+}
+
+/* Without an EVERY inside all rounds are alike: one is walked and the rest multiplied. */
+static enum status tally_repeat(struct run *r, uint32_t i, struct tally *t)
+{
+    const struct run_stmt *s = stmt(r, i);
+    int64_t n, outer = t->round;
+    TRY(count_of(r, s, &n));
+    if (!has_every(r, i)) {
+        struct arena *a = arena_new();
+        uint32_t phases = r->graph->phases.n;
+        int64_t *before = arena_array(a, int64_t, phases);
+        memcpy(before, t->launches, phases * sizeof *before);
+        enum status st = n > 0 ? tally_children(r, s, t) : ST_OK;
+        for (uint32_t p = 0; p < phases && n > 0; p++) {
+            t->launches[p] = capped(t->launches[p], t->launches[p] - before[p], n - 1);
+        }
+        arena_free(a);
+        return st;
+    }
+    for (t->round = 1; t->round <= n; t->round++) {
+        TRY(tally_children(r, s, t));
+    }
+    t->round = outer;
+    return ST_OK;
+}
+
+static enum status tally_stmt(struct run *r, uint32_t i, struct tally *t)
+{
+    const struct run_stmt *s = stmt(r, i);
+    switch (s->kind) {
+    case RUN_BLOCK:
+        return tally_children(r, s, t);
+    case RUN_GO: {
+        struct going g;
+        TRY(going_of(r, s, &g));
+        t->launches[s->phase] = capped(t->launches[s->phase], g.visits, g.launches);
+        return ST_OK;
+    }
+    case RUN_REPEAT:
+        return tally_repeat(r, i, t);
+    case RUN_EVERY: {
+        int64_t n;
+        TRY(count_of(r, s, &n));
+        int64_t now = s->unit == UNIT_ROUNDS ? t->round : t->launches[s->phase];
+        return every_fires(&t->mark[i], now, n) ? tally_children(r, s, t) : ST_OK;
+    }
+    default:
+        return ST_OK;
+    }
+}
+
+enum status block_plan(struct run *r)
+{
+    uint32_t n = r->graph->run.n, phases = r->graph->phases.n;
+    r->mark = arena_array(r->arena, int64_t, n);
+    r->best = arena_array(r->arena, double, n);
+    r->has_best = arena_array(r->arena, bool, n);
+    if (!n) {
+        return ST_OK;
+    }
+    struct tally t = {arena_array(r->arena, int64_t, phases), arena_array(r->arena, int64_t, n), 0};
+    TRY(tally_stmt(r, 0, &t));
+    for (uint32_t p = 0; p < phases; p++) {
+        r->phase[p].planned = t.launches[p];
+    }
+    return ST_OK;
+}
+
+/* -- running */
+
+static enum status go(struct run *r, const struct run_stmt *s)
+{
+    const struct phase *p = &r->graph->phases.at[s->phase];
+    struct going g;
+    TRY(going_of(r, s, &g));
+    bool epochs = s->unit == UNIT_EPOCHS && p->data;
+    enum event_kind kind = p->training ? epochs ? EVENT_EPOCH : EVENT_STEP : EVENT_EVAL;
+    for (int64_t i = 0; i < g.visits && !r->ended; i++) {
+        TRY(g.is_pass ? pass(r, s->phase) : visit(r, s->phase, g.launches, kind));
+    }
+    return ST_OK;
+}
+
+static double scalar(const struct operand *o, const char *image)
+{
+    const char *at = image + o->offset;
+    switch (o->dtype) {
+    case DT_F32:
+        return (double)*(const float *)(const void *)at;
+    case DT_F64:
+        return *(const double *)(const void *)at;
+    case DT_I32:
+        return *(const int32_t *)(const void *)at;
+    default:
+        return *(const unsigned char *)at;
+    }
+}
+
+/* An expression of the block: brings the control block and what it reads to the host and computes there. */
+static enum status evaluate(struct run *r, uint32_t phase, double *out)
+{
+    const struct graph *g = r->graph;
+    const struct plan_variant *v = plan_find(r->plan, phase, false);
+    if (!v || v->n_output < 1) {
+        return diag_emit(r->sink, DIAG_I0001, g->phases.at[phase].span,
+                         "expression of `run` was not planned");
+    }
+    TRY(settle(r));
+    TRY(download(r, r->plan->control, sizeof(struct control)));
+    for (uint32_t i = 1; i < g->nodes.n; i++) {
+        const struct node *n = graph_node(g, i);
+        if (n->phase == phase && n->op == OP_read) {
+            const struct plan_var *var = &r->plan->var[node_attrs(g, n)[0]];
+            TRY(download(r, var->offset, var->bytes));
+        } else if (n->phase == phase && n->op == OP_tree) {
+            int64_t tree = node_attrs(g, n)[0];
+            TRY(download(r, r->plan->tree_offset[tree], r->plan->tree_bytes[tree]));
+        }
+    }
+    TRY(cpu_run_variant(r->image, r->plan, (uint32_t)(v - r->plan->variant), r->threads));
+    const struct fault *f = &run_control(r)->fault;
+    if (f->code != FAULT_NONE) {
+        return fault_report(r, f, (int32_t)phase);
+    }
+    *out = scalar(&v->output[0], r->image);
+    return ST_OK;
+}
+
+/* The k-th `save best` of the block writes best.safetensors, best-2.safetensors, ... */
+static int best_number(const struct run *r, uint32_t i)
+{
+    int n = 1;
+    for (uint32_t k = 0; k < i; k++) {
+        n += stmt(r, k)->kind == RUN_SAVE && stmt(r, k)->expr;
+    }
+    return n;
+}
+
+static enum status save_best(struct run *r, uint32_t i)
+{
+    double x;
+    TRY(evaluate(r, stmt(r, i)->expr, &x));
+    if (isnan(x) || (r->has_best[i] && x <= r->best[i])) {
+        return ST_OK;
+    }
+    r->best[i] = x;
+    r->has_best[i] = true;
+    int k = best_number(r, i);
+    const char *number = k > 1 ? arena_printf(r->arena, "-%d", k) : "";
+    return save_weights(r, arena_printf(r->arena, "%s/ckpt/best%s.safetensors", r->folder, number));
+}
+
+static enum status save(struct run *r, uint32_t i)
+{
+    const struct run_stmt *s = stmt(r, i);
+    if (s->expr) {
+        return save_best(r, i);
+    }
+    TRY(settle(r));
+    if (!s->file) {
+        return save_weights(
+            r, arena_printf(r->arena, "%s/ckpt/step-%lld.safetensors", r->folder, (long long)r->steps_seen));
+    }
+    if (s->file[0] == '/' || strstr(s->file, "..")) {
+        return diag_emit(r->sink, DIAG_R1003, s->span, "`save \"%s\"`: files are saved inside the run folder",
+                         s->file);
+    }
+    const char *ending = strstr(s->file, ".safetensors") ? "" : ".safetensors";
+    return save_weights(r, arena_printf(r->arena, "%s/ckpt/%s%s", r->folder, s->file, ending));
+}
+
+static enum status run_stmt(struct run *r, uint32_t i);
+
+static enum status run_children(struct run *r, const struct run_stmt *s)
+{
+    for (uint32_t k = 0; k < s->n_child && !r->ended && !r->leave; k++) {
+        TRY(run_stmt(r, s->child[k]));
+    }
+    return ST_OK;
+}
+
+static enum status repeat(struct run *r, const struct run_stmt *s)
+{
+    int64_t n, outer = r->round;
+    TRY(count_of(r, s, &n));
+    for (r->round = 1; r->round <= n && !r->ended && !r->leave; r->round++) {
+        TRY(run_children(r, s));
+    }
+    r->round = outer;
+    r->leave = false;
+    return ST_OK;
+}
+
+static enum status run_stmt(struct run *r, uint32_t i)
+{
+    const struct run_stmt *s = stmt(r, i);
+    switch (s->kind) {
+    case RUN_BLOCK:
+        return run_children(r, s);
+    case RUN_GO:
+        return go(r, s);
+    case RUN_REPEAT:
+        return repeat(r, s);
+    case RUN_EVERY: {
+        int64_t n;
+        TRY(count_of(r, s, &n));
+        int64_t now = s->unit == UNIT_ROUNDS ? r->round : r->phase[s->phase].launches;
+        return every_fires(&r->mark[i], now, n) ? run_children(r, s) : ST_OK;
+    }
+    case RUN_SAVE:
+        return save(r, i);
+    case RUN_STOP: {
+        double x;
+        TRY(evaluate(r, s->expr, &x));
+        r->leave = x != 0;
+        return ST_OK;
+    }
+    }
+    return diag_emit(r->sink, DIAG_I0001, s->span, "unknown statement %d in the run block", (int)s->kind);
+}
+
+enum status block_run(struct run *r)
+{
+    TRY(run_stmt(r, 0));
+    return settle(r);
+}

@@ -1,0 +1,171 @@
+/* What there is to say about a run: run.json, the summary of metrics, the tree of parameters. */
+#include "runtime/run/internal.h"
+
+static const char *config_text(struct run *r, const struct config *c)
+{
+    char number[32];
+    if (c->kind == CONFIG_FIXED && c->text) {
+        return c->text;
+    }
+    if (c->dtype == DT_BOOL) {
+        return c->value != 0 ? "true" : "false";
+    }
+    number_text(c->value, number);
+    return arena_printf(r->arena, "%s", number);
+}
+
+enum status write_run_json(struct run *r)
+{
+    const struct graph *g = r->graph;
+    struct run_config *config = arena_array(r->arena, struct run_config, g->configs.n);
+    for (uint32_t i = 0; i < g->configs.n; i++) {
+        config[i] = (struct run_config){g->configs.at[i].name, config_text(r, &g->configs.at[i])};
+    }
+    bool f64 = false;
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        f64 |= g->vars.at[v].type.dtype == DT_F64;
+    }
+    struct run_info info = {.model = g->model,
+                            .command = r->o->command ? r->o->command : "",
+                            .device = r->device_name,
+                            .device_version = r->device.driver,
+                            .precision = f64 ? "f64" : "f32",
+                            .version = r->o->version ? r->o->version : "",
+                            .seed = (int64_t)r->o->seed,
+                            .threads = r->threads,
+                            .arena_bytes = r->plan->device_bytes,
+                            .config = config,
+                            .n_config = g->configs.n,
+                            .data = r->file,
+                            .n_data = g->datas.n};
+    return report_run_json(arena_printf(r->arena, "%s/run.json", r->folder), &info, r->sink);
+}
+
+void fill_summary(struct run *r, enum status st, struct summary *out)
+{
+    static const char *const failed = "failed";
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->graph->phases.n; i++) {
+        n += r->phase[i].seen ? r->phase[i].n_metric : 0;
+    }
+    struct metric_value *m = arena_array(r->arena, struct metric_value, n);
+    n = 0;
+    for (uint32_t i = 0; i < r->graph->phases.n; i++) {
+        for (uint32_t k = 0; r->phase[i].seen && k < r->phase[i].n_metric; k++) {
+            m[n++] = (struct metric_value){r->phase[i].metric[k], r->phase[i].value[k]};
+        }
+    }
+    const char *status = st == ST_OK        ? "done"
+                         : st == ST_STOPPED ? "stopped"
+                         : st == ST_NUMERIC ? "not finite"
+                                            : failed;
+    *out = (struct summary){
+        m, n, r->steps_seen, r->skipped, clock_seam.seconds() - r->start, r->device_name, status};
+}
+
+/* -- the tree of parameters */
+
+struct part_sum {
+    int64_t elements, bytes;
+};
+
+static bool is_under(const char *key, const char *prefix, size_t n)
+{
+    return strncmp(key, prefix, n) == 0 && (key[n] == '.' || !n);
+}
+
+static struct part_sum sum_under(const struct run *r, const char *prefix, size_t n)
+{
+    struct part_sum s = {0, 0};
+    for (uint32_t v = 1; v < r->graph->vars.n; v++) {
+        if (r->graph->vars.at[v].kind == VAR_PARAM && is_under(r->graph->vars.at[v].key, prefix, n)) {
+            const struct operand *o = &r->plan->var[v].view;
+            s.elements += operand_count(o);
+            s.bytes += operand_count(o) * (int64_t)dtype_size((enum dtype)o->dtype);
+        }
+    }
+    return s;
+}
+
+static void put_row(FILE *out, int depth, const char *name, size_t n, const char *shape, struct part_sum s)
+{
+    int used = 2 * depth + (int)n;
+    fprintf(out, "%*s%.*s%*s  %-18s %12lld %12lld\n", 2 * depth, "", (int)n, name, used < 30 ? 30 - used : 0,
+            "", shape, (long long)s.elements, (long long)s.bytes);
+}
+
+static void put_shape(const struct operand *o, char *to, size_t n)
+{
+    int at = snprintf(to, n, "%s[", dtype_name((enum dtype)o->dtype));
+    for (int i = 0; i < o->rank && at < (int)n; i++) {
+        at += snprintf(to + at, n - (size_t)at, "%s%lld", i ? ", " : "", (long long)o->dim[i]);
+    }
+    if (at < (int)n) {
+        snprintf(to + at, n - (size_t)at, "]");
+    }
+}
+
+/* Opens the inner nodes of the path that the previous parameter was not in. */
+static void put_parameter(const struct run *r, uint32_t v, const char *before, FILE *out)
+{
+    const char *key = r->graph->vars.at[v].key, *from = key;
+    const struct operand *o = &r->plan->var[v].view;
+    int depth = 0;
+    for (const char *dot; (dot = strchr(from, '.')); from = dot + 1, depth++) {
+        size_t n = (size_t)(dot - key);
+        if (!before || !is_under(before, key, n)) {
+            put_row(out, depth, from, (size_t)(dot - from), "", sum_under(r, key, n));
+        }
+    }
+    char shape[160];
+    put_shape(o, shape, sizeof shape);
+    struct part_sum s = {operand_count(o), operand_count(o) * (int64_t)dtype_size((enum dtype)o->dtype)};
+    put_row(out, depth, from, strlen(from), shape, s);
+}
+
+static void put_regions(const struct run *r, FILE *out)
+{
+    const struct plan *p = r->plan;
+    uint64_t params = 0, states = 0, data = 0;
+    for (uint32_t t = 0; t < r->graph->trees.n; t++) {
+        params += p->tree_bytes[t];
+    }
+    for (uint32_t v = 1; v < r->graph->vars.n; v++) {
+        bool planned = p->var[v].offset >= p->planned_offset;
+        states += r->graph->vars.at[v].kind == VAR_STATE ? p->var[v].bytes : 0;
+        data += r->graph->vars.at[v].kind == VAR_DATA && !planned ? p->var[v].bytes : 0;
+    }
+    fprintf(out,
+            "\narena %llu bytes: parameters %llu, states %llu, data %llu, workspace %llu, other values and "
+            "control %llu\n",
+            (unsigned long long)p->device_bytes, (unsigned long long)params, (unsigned long long)states,
+            (unsigned long long)data, (unsigned long long)p->workspace_bytes,
+            (unsigned long long)(p->device_bytes - params - states - data - p->workspace_bytes));
+}
+
+void run_summary(const struct run *r, FILE *out)
+{
+    const struct graph *g = r->graph;
+    const char *before = NULL;
+    fprintf(out, "%-30s  %-18s %12s %12s\n", "parameter", "shape", "elements", "bytes");
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        if (g->vars.at[v].kind == VAR_PARAM) {
+            put_parameter(r, v, before, out);
+            before = g->vars.at[v].key;
+        }
+    }
+    put_row(out, 0, "total", 5, "", sum_under(r, "", 0));
+    fprintf(out, "\n%-12s %10s %10s %10s  metrics\n", "phase", "rows", "batch", "launches");
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        const struct phase_state *s = &r->phase[i];
+        if (g->phases.at[i].kind == PHASE_USER) {
+            fprintf(out, "%-12s %10lld %10lld %10lld ", g->phases.at[i].name, (long long)s->rows,
+                    (long long)s->batch, (long long)s->planned);
+            for (uint32_t k = 0; k < s->n_metric; k++) {
+                fprintf(out, " %s", s->metric[k]);
+            }
+            fputc('\n', out);
+        }
+    }
+    put_regions(r, out);
+}

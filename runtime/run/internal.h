@@ -1,0 +1,86 @@
+/* The state of a run, shared by the files of runtime/run. */
+#ifndef GML_RUN_INTERNAL_H
+#define GML_RUN_INTERNAL_H
+#include "runtime/base/seam.h"
+#include "runtime/run/run.h"
+
+enum { IN_FLIGHT = 4 }; /* a power of two above the number of launches in flight (2) */
+
+/* What the host knows of a phase without asking the device. */
+struct phase_state {
+    int64_t row0, rows, batch; /* of its split; rows asked for a launch */
+    int64_t cursor;            /* mirrors the device's */
+    int64_t launches, planned; /* issued; by the run block */
+    bool counts;               /* its launches are steps of the run */
+    const char **metric;       /* "train.loss" */
+    uint32_t n_metric;
+    bool seen; /* value holds something */
+    double value[RING_METRICS];
+    double sum[RING_METRICS]; /* of single launches since the last step line */
+    int64_t in_sum[RING_METRICS];
+    int64_t last_event; /* launch number of its last line */
+};
+/* Beside each launch in flight: what its slot means. */
+struct pending {
+    uint32_t phase;
+    bool ends_visit;
+    enum event_kind kind; /* of the visit */
+};
+struct run {
+    struct arena *arena;
+    struct graph *graph;
+    const struct run_options *o;
+    struct diag_sink *sink;
+    struct data_sets *data; /* NULL once the arena is filled */
+    struct run_file *file;  /* by data set */
+    const struct backend *backend;
+    struct exec *exec;
+    struct exec_device device;
+    const char *device_name;
+    int threads;
+    struct plan *plan;
+    char *image; /* the arena on the host */
+    struct phase_state *phase;
+    struct report *report;
+    const char *folder;
+    double start;
+    /* launches */
+    uint64_t launched, seen;
+    struct pending pending[IN_FLIGHT];
+    int64_t steps_issued, steps_seen, skipped, limit, log_every;
+    bool stopped; /* by the signal */
+    bool ended;   /* by --steps or the signal: nothing further is launched */
+    /* the run block */
+    bool leave;    /* a `stop when` holds: leave the innermost repeat */
+    int64_t round; /* of the innermost repeat, from 1 */
+    int64_t *mark; /* by statement: EVERY: last multiple seen */
+    double *best;  /* by statement: SAVE BEST: largest value so far */
+    bool *has_best;
+};
+
+static inline struct control *run_control(const struct run *r)
+{
+    return (struct control *)(void *)(r->image + r->plan->control);
+}
+
+/* faults.c */
+enum status device_failed(struct run *r, enum status st);
+enum status fault_report(struct run *r, const struct fault *f, int32_t phase);
+enum status skips_report(struct run *r, uint32_t phase, int64_t in_row);
+/* launches.c */
+MUST_CHECK enum status visit(struct run *r, uint32_t phase, int64_t launches, enum event_kind kind);
+MUST_CHECK enum status pass(struct run *r, uint32_t phase);
+MUST_CHECK enum status settle(struct run *r); /* waits for every launch */
+int64_t launches_per_epoch(const struct run *r, uint32_t phase);
+/* block.c */
+MUST_CHECK enum status block_plan(struct run *r); /* fills phase.planned */
+MUST_CHECK enum status block_run(struct run *r);
+/* save.c */
+MUST_CHECK enum status folder_make(struct run *r);
+MUST_CHECK enum status save_weights(struct run *r, const char *path);
+MUST_CHECK enum status download(struct run *r, uint64_t offset, uint64_t bytes);
+/* info.c */
+MUST_CHECK enum status write_run_json(struct run *r);
+void fill_summary(struct run *r, enum status st, struct summary *out);
+
+#endif

@@ -1,0 +1,189 @@
+/* Launching phases and reading their slots.
+ *
+ * After launch n is issued the slot of launch n - 1 is awaited, so the device always has one launch to go on
+ * with and at most two are in flight. Everything a slot means to the host happens in `take`, in launch order.
+ */
+#include <math.h>
+#include "runtime/run/internal.h"
+
+/* Training phases and lanes drop the rest of an epoch; others end with a smaller launch. */
+static bool drops_tail(const struct phase *p)
+{
+    return p->training || p->lanes;
+}
+
+int64_t launches_per_epoch(const struct run *r, uint32_t phase)
+{
+    const struct phase *p = &r->graph->phases.at[phase];
+    const struct phase_state *s = &r->phase[phase];
+    if (!p->data || s->batch <= 0) {
+        return 1;
+    }
+    return drops_tail(p) ? s->rows / s->batch : (s->rows + s->batch - 1) / s->batch;
+}
+
+static enum status emit(struct run *r, uint32_t phase, enum event_kind kind, const struct ring_slot *slot)
+{
+    struct phase_state *s = &r->phase[phase];
+    struct metric_value m[RING_METRICS];
+    for (uint32_t i = 0; i < s->n_metric; i++) {
+        bool averaged = kind == EVENT_STEP && s->in_sum[i];
+        m[i] =
+            (struct metric_value){s->metric[i], averaged ? s->sum[i] / (double)s->in_sum[i] : slot->value[i]};
+        if (kind == EVENT_STEP) {
+            s->sum[i] = 0;
+            s->in_sum[i] = 0;
+        }
+    }
+    struct event e = {kind,        r->graph->phases.at[phase].name, r->steps_seen, slot->epoch, m,
+                      s->n_metric, clock_seam.seconds() - r->start};
+    s->last_event = (int64_t)r->seen;
+    return report_event(r->report, &e);
+}
+
+/* Means over the launches since the last step line; other modes show the running value of the visit. */
+static void add_up(struct run *r, uint32_t phase, const struct ring_slot *slot)
+{
+    struct phase_state *s = &r->phase[phase];
+    const struct phase *p = &r->graph->phases.at[phase];
+    for (uint32_t i = 0; i < s->n_metric; i++) {
+        s->value[i] = slot->value[i];
+        if (p->metrics.at[i].mode == METRIC_MEAN && isfinite(slot->now[i])) {
+            s->sum[i] += slot->now[i];
+            s->in_sum[i]++;
+        }
+    }
+    s->seen = true;
+}
+
+static void redraw(struct run *r, uint32_t phase, const struct ring_slot *slot)
+{
+    struct phase_state *s = &r->phase[phase];
+    struct metric_value m[RING_METRICS];
+    for (uint32_t i = 0; i < s->n_metric; i++) {
+        m[i] = (struct metric_value){s->metric[i], slot->value[i]};
+    }
+    struct event e = {EVENT_STEP,  r->graph->phases.at[phase].name, r->steps_seen, slot->epoch, m,
+                      s->n_metric, clock_seam.seconds() - r->start};
+    report_tick(r->report, &e);
+}
+
+/* A data-free phase that is no training may tick thousands of times a second: its lines are thinned like step
+ * lines. */
+static bool visit_is_told(const struct run *r, const struct pending *w)
+{
+    const struct phase *p = &r->graph->phases.at[w->phase];
+    const struct phase_state *s = &r->phase[w->phase];
+    if (!s->n_metric || w->kind == EVENT_STEP) {
+        return false;
+    }
+    return p->data || !s->last_event || (int64_t)r->seen - s->last_event >= r->log_every;
+}
+
+static enum status take(struct run *r, const struct ring_slot *slot, const struct pending *w)
+{
+    struct phase_state *s = &r->phase[w->phase];
+    if (slot->fault.code != FAULT_NONE) {
+        return fault_report(r, &slot->fault, slot->phase);
+    }
+    add_up(r, w->phase, slot);
+    r->skipped += slot->skipped != 0;
+    if (s->counts) {
+        r->steps_seen++;
+    }
+    if (r->report) {
+        if (s->counts && s->n_metric && r->steps_seen % r->log_every == 0) {
+            TRY(emit(r, w->phase, EVENT_STEP, slot));
+        } else if (s->counts) {
+            redraw(r, w->phase, slot);
+        }
+        if (w->ends_visit && visit_is_told(r, w)) {
+            TRY(emit(r, w->phase, w->kind, slot));
+        }
+    }
+    return slot->skips_in_row >= r->o->max_skips ? skips_report(r, w->phase, slot->skips_in_row) : ST_OK;
+}
+
+static enum status take_until(struct run *r, uint64_t n)
+{
+    while (r->seen < n) {
+        const struct ring_slot *slot = r->backend->slot(r->exec, r->seen + 1, true);
+        if (!slot) {
+            return device_failed(r, ST_DEVICE);
+        }
+        enum status st = take(r, slot, &r->pending[(r->seen + 1) % IN_FLIGHT]);
+        r->seen++;
+        TRY(st);
+    }
+    return ST_OK;
+}
+
+enum status settle(struct run *r)
+{
+    TRY(take_until(r, r->launched));
+    enum status st = r->backend->sync(r->exec);
+    return st == ST_OK ? ST_OK : device_failed(r, st);
+}
+
+/* Advances the mirror of the cursor as the tick does on the device. */
+static bool next_is_tail(struct run *r, uint32_t phase)
+{
+    const struct phase *p = &r->graph->phases.at[phase];
+    struct phase_state *s = &r->phase[phase];
+    if (!p->data) {
+        return false;
+    }
+    bool tail = !drops_tail(p) && s->rows - s->cursor < s->batch;
+    s->cursor += tail ? s->rows - s->cursor : s->batch;
+    if (s->cursor + (drops_tail(p) ? s->batch : 1) > s->rows) {
+        s->cursor = 0;
+    }
+    return tail;
+}
+
+static enum status launch(struct run *r, uint32_t phase, bool first, struct pending w)
+{
+    bool tail = next_is_tail(r, phase);
+    const struct plan_variant *v = plan_find(r->plan, phase, tail);
+    if (!v) {
+        return diag_emit(r->sink, DIAG_I0001, r->graph->phases.at[phase].span,
+                         "phase `%s` was planned without its %s launch", r->graph->phases.at[phase].name,
+                         tail ? "last" : "full");
+    }
+    enum status st = r->backend->launch(r->exec, (uint32_t)(v - r->plan->variant), first);
+    if (st != ST_OK) {
+        return device_failed(r, st);
+    }
+    r->pending[++r->launched % IN_FLIGHT] = w;
+    r->phase[phase].launches++;
+    r->steps_issued += r->phase[phase].counts;
+    return take_until(r, r->launched - 1);
+}
+
+/* True when nothing further may be launched. */
+static bool is_over(struct run *r, uint32_t phase)
+{
+    if (r->o->stop && *r->o->stop) {
+        r->stopped = r->ended = true;
+    }
+    if (r->limit >= 0 && r->phase[phase].counts && r->steps_issued >= r->limit) {
+        r->ended = true;
+    }
+    return r->ended;
+}
+
+enum status visit(struct run *r, uint32_t phase, int64_t launches, enum event_kind kind)
+{
+    for (int64_t i = 0; i < launches && !is_over(r, phase); i++) {
+        TRY(launch(r, phase, i == 0, (struct pending){phase, i + 1 == launches, kind}));
+    }
+    return ST_OK;
+}
+
+enum status pass(struct run *r, uint32_t phase)
+{
+    const struct phase_state *s = &r->phase[phase];
+    bool has_data = r->graph->phases.at[phase].data && s->batch > 0;
+    int64_t left = has_data ? (s->rows - s->cursor + s->batch - 1) / s->batch : 1;
+    return visit(r, phase, left, EVENT_EVAL);
+}

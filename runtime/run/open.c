@@ -1,0 +1,346 @@
+/* From a graph to a filled device: data, plan, host image of the arena, upload. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "runtime/base/philox.h"
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/run/internal.h"
+
+/* -- configs changed at load */
+
+static enum status no_config(struct run *r, const char *name)
+{
+    const struct graph *g = r->graph;
+    const char **names = arena_array(r->arena, const char *, g->configs.n);
+    for (uint32_t i = 0; i < g->configs.n; i++) {
+        names[i] = g->configs.at[i].name;
+    }
+    enum status st = diag_emit(r->sink, DIAG_U1002, NO_SPAN, "--set: the model has no config `%s`", name);
+    const char *close = closest_name(name, names, g->configs.n);
+    if (close) {
+        diag_help(r->sink, "did you mean `%s`?", close);
+    }
+    return st;
+}
+
+static bool parse_value(const char *text, double *out)
+{
+    char *end;
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+        *out = text[0] == 't';
+        return true;
+    }
+    errno = 0;
+    *out = strtod(text, &end);
+    return end != text && !*end && errno == 0;
+}
+
+static enum status set_config(struct run *r, const struct run_set *s)
+{
+    struct config *c = NULL;
+    for (uint32_t i = 0; i < r->graph->configs.n && !c; i++) {
+        c = strcmp(r->graph->configs.at[i].name, s->name) == 0 ? &r->graph->configs.at[i] : NULL;
+    }
+    double x;
+    if (!c) {
+        return no_config(r, s->name);
+    }
+    if (c->kind == CONFIG_FIXED) {
+        enum status st = diag_emit(r->sink, DIAG_U1002, c->span,
+                                   "--set: `%s` decides what is compiled and is fixed in a "
+                                   "compiled graph",
+                                   s->name);
+        diag_help(r->sink, "compile again: gmlc --set %s=%s, or give gmlrun the .gml file", s->name,
+                  s->value);
+        return st;
+    }
+    bool whole = parse_value(s->value, &x) && x == (double)(int64_t)x;
+    bool fits = c->kind == CONFIG_DIM ? whole && x >= 0
+                : c->dtype == DT_I32  ? whole && x >= INT32_MIN && x <= INT32_MAX
+                : c->dtype == DT_BOOL ? whole && (x == 0 || x == 1)
+                                      : parse_value(s->value, &x);
+    if (!fits) {
+        return diag_emit(r->sink, DIAG_E1009, c->span, "--set: `%s` is no value for `%s`, which is %s",
+                         s->value, s->name, c->kind == CONFIG_DIM ? "a dim" : dtype_name(c->dtype));
+    }
+    c->value = x;
+    return ST_OK;
+}
+
+/* -- the plan */
+
+static uint32_t count_dims(const struct graph *g)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->configs.n; i++) {
+        n += g->configs.at[i].kind == CONFIG_DIM;
+    }
+    return n;
+}
+
+static enum status make_plan(struct run *r, const struct target *target, int64_t (*split_rows)[2])
+{
+    const struct graph *g = r->graph;
+    uint32_t dims = count_dims(g);
+    const char **name = arena_array(r->arena, const char *, dims);
+    int64_t *value = arena_array(r->arena, int64_t, dims), *rows = arena_array(r->arena, int64_t, g->datas.n);
+    struct plan_options o = {.data_rows = rows,
+                             .split_rows = (const int64_t(*)[2])split_rows,
+                             .set_name = name,
+                             .set_value = value,
+                             .target = *target,
+                             .no_reuse = r->o->debug_plan};
+    for (uint32_t i = 0; i < g->configs.n; i++) {
+        if (g->configs.at[i].kind == CONFIG_DIM) {
+            name[o.n_set] = g->configs.at[i].name;
+            value[o.n_set++] = (int64_t)g->configs.at[i].value;
+        }
+    }
+    for (uint32_t i = 0; i < g->datas.n; i++) {
+        rows[i] = r->data->at[i].rows;
+    }
+    TRY(plan_build(g, &o, r->arena, r->sink, &r->plan));
+#ifdef NDEBUG
+    return r->o->debug_plan ? plan_check(r->plan, r->sink) : ST_OK;
+#else
+    return plan_check(r->plan, r->sink);
+#endif
+}
+
+static const char *metric_name(struct run *r, const struct phase *p, const struct metric *m)
+{
+    size_t n = strlen(p->name);
+    bool full = strncmp(m->name, p->name, n) == 0 && m->name[n] == '.';
+    return full ? m->name : arena_printf(r->arena, "%s.%s", p->name, m->name);
+}
+
+static enum status make_phases(struct run *r, int64_t (*split_rows)[2])
+{
+    const struct graph *g = r->graph;
+    bool any_training = false;
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        any_training |= g->phases.at[i].training;
+    }
+    r->phase = arena_array(r->arena, struct phase_state, g->phases.n);
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        const struct phase *p = &g->phases.at[i];
+        struct phase_state *s = &r->phase[i];
+        s->row0 = split_rows[i][0];
+        s->rows = split_rows[i][1];
+        s->counts = p->kind == PHASE_USER && (p->training || !any_training);
+        s->n_metric = p->metrics.n < RING_METRICS ? p->metrics.n : RING_METRICS;
+        s->metric = arena_array(r->arena, const char *, s->n_metric);
+        for (uint32_t k = 0; k < s->n_metric; k++) {
+            s->metric[k] = metric_name(r, p, &p->metrics.at[k]);
+        }
+        if (p->data && p->kind == PHASE_USER &&
+            (!dim_eval(&g->dims, &r->plan->binding, p->batch, &s->batch) || s->batch < 1)) {
+            return diag_emit(r->sink, DIAG_E3102, p->span, "batch of phase `%s` has no value above 0",
+                             p->name);
+        }
+        if (p->data && p->kind == PHASE_USER && (p->training || p->lanes) && s->rows < s->batch) {
+            return diag_emit(r->sink, DIAG_F3106, p->span,
+                             "phase `%s` takes %lld rows a launch, but its split has only %lld", p->name,
+                             (long long)s->batch, (long long)s->rows);
+        }
+    }
+    return ST_OK;
+}
+
+static void keep_files(struct run *r)
+{
+    r->file = arena_array(r->arena, struct run_file, r->data->n);
+    for (uint32_t i = 0; i < r->data->n; i++) {
+        const struct data_set *d = &r->data->at[i];
+        r->file[i] = (struct run_file){d->data->name, arena_strndup(r->arena, d->path, strlen(d->path)),
+                                       d->hash, d->rows};
+    }
+}
+
+static enum status load(struct run *r, const struct target *target)
+{
+    int64_t(*split_rows)[2];
+    for (uint32_t i = 0; i < r->o->n_set; i++) {
+        TRY(set_config(r, &r->o->set[i]));
+    }
+    TRY(data_open(r->graph, r->o->folder, r->o->data, r->o->n_data, r->sink, &r->data));
+    keep_files(r);
+    TRY(data_split_rows(r->data, r->arena, r->sink, &split_rows));
+    TRY(make_plan(r, target, split_rows));
+    TRY(make_phases(r, split_rows));
+    return block_plan(r);
+}
+
+/* -- the host image */
+
+static void fill_control(struct run *r)
+{
+    struct control *c = run_control(r);
+    const struct graph *g = r->graph;
+    c->key = mix64(r->o->seed);
+    for (uint32_t i = 0; i < g->configs.n && i < LIMIT_KNOBS; i++) {
+        c->knob[i] = g->configs.at[i].kind == CONFIG_LIVE ? g->configs.at[i].value : 0;
+    }
+    for (uint32_t i = 0; i < g->phases.n && i < LIMIT_PHASES; i++) {
+        c->phase[i].row0 = r->phase[i].row0;
+        c->phase[i].rows = r->phase[i].rows;
+        c->phase[i].steps = r->phase[i].planned;
+    }
+}
+
+static enum status run_on_host(struct run *r, uint32_t phase)
+{
+    const struct plan_variant *v = plan_find(r->plan, phase, false);
+    if (!v) {
+        return ST_OK; /* nothing to do in it */
+    }
+    TRY(cpu_run_variant(r->image, r->plan, (uint32_t)(v - r->plan->variant), r->threads));
+    const struct fault *f = &run_control(r)->fault;
+    return f->code == FAULT_NONE ? ST_OK : fault_report(r, f, (int32_t)phase);
+}
+
+static enum status fill_image(struct run *r)
+{
+    const struct graph *g = r->graph;
+    r->image = mem_alloc(r->plan->bytes);
+    plan_fill_constants(r->plan, r->image);
+    fill_control(r);
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        if (g->phases.at[i].kind == PHASE_INIT) {
+            TRY(run_on_host(r, i));
+        }
+    }
+    for (uint32_t i = 0; i < g->datas.n; i++) {
+        TRY(data_fill(r->data, i, r->plan, r->image, r->sink));
+        TRY(run_on_host(r, g->datas.at[i].phase));
+    }
+    data_close(r->data);
+    r->data = NULL;
+    return r->o->weights ? weights_load(r->plan, r->image, r->o->weights, r->sink) : ST_OK;
+}
+
+/* -- the device */
+
+static enum status open_backend(struct run *r, const struct backend *b, int device, char *why, size_t n)
+{
+    struct exec_options o = {.device = device,
+                             .threads = r->threads,
+                             .debug_plan = r->o->debug_plan,
+                             .parts = r->o->parts,
+                             .cuda_path = r->o->cuda_path};
+    struct exec *e = NULL;
+    enum status st = b->open(&o, &e, why, n);
+    if (st == ST_OK) {
+        r->backend = b;
+        r->exec = e;
+        st = b->device(e, &r->device);
+    }
+    return st;
+}
+
+static enum status open_cuda(struct run *r, int device, char *why, size_t n)
+{
+    const struct backend *b = backend_cuda(r->o->cuda_path, why, n);
+    return b ? open_backend(r, b, device, why, n) : ST_DEVICE;
+}
+
+static enum status open_device(struct run *r)
+{
+    char why[512] = "";
+    const char *d = r->o->device;
+    bool any = !d, cuda = any || strncmp(d, "cuda", 4) == 0;
+    if (cuda) {
+        int index = !any && d[4] == ':' ? atoi(d + 5) : 0;
+        if (open_cuda(r, index, why, sizeof why) == ST_OK) {
+            return ST_OK;
+        }
+        if (!any) {
+            return diag_emit(r->sink, DIAG_C1002, NO_SPAN, "cannot use %s: %s", d, why);
+        }
+        if (r->exec) {
+            r->backend->close(r->exec);
+            r->exec = NULL;
+        }
+    }
+    enum status st = open_backend(r, &backend_cpu, 0, why, sizeof why);
+    return st == ST_OK ? ST_OK : diag_emit(r->sink, DIAG_C1002, NO_SPAN, "cannot use the CPU: %s", why);
+}
+
+static enum status on_device(struct run *r, enum status st)
+{
+    return st == ST_OK ? ST_OK : device_failed(r, st);
+}
+
+static enum status fill_device(struct run *r)
+{
+    const struct backend *b = r->backend;
+    TRY(on_device(r, b->arena(r->exec, r->plan->device_bytes)));
+    TRY(on_device(r, b->prepare(r->exec, r->plan)));
+    TRY(fill_image(r));
+    return on_device(r, b->upload(r->exec, 0, r->image, r->plan->persistent));
+}
+
+static struct run *run_new(struct graph *g, const struct run_options *o, struct diag_sink *sink)
+{
+    struct arena *a = arena_new();
+    struct run *r = arena_new_of(a, struct run);
+    *r = (struct run){.arena = a, .graph = g, .o = o, .sink = sink, .limit = o->steps, .threads = o->threads};
+    if (r->threads <= 0) {
+        long n = sysconf(_SC_NPROCESSORS_ONLN);
+        r->threads = n > 0 ? (int)n : 1;
+    }
+    r->start = clock_seam.seconds();
+    return r;
+}
+
+static enum status hand_over(struct run *r, enum status st, struct run **out)
+{
+    if (st != ST_OK) {
+        run_close(r);
+        r = NULL;
+    }
+    *out = r;
+    return st;
+}
+
+static enum status open_all(struct run *r)
+{
+    TRY(open_device(r));
+    bool named = r->device.name[0] && strcmp(r->device.name, r->backend->name) != 0;
+    r->device_name =
+        named ? arena_printf(r->arena, "%s (%s)", r->backend->name, r->device.name) : r->backend->name;
+    TRY(load(r, &r->device.target));
+    return fill_device(r);
+}
+
+enum status run_open(struct graph *g, const struct run_options *o, struct diag_sink *sink, struct run **out)
+{
+    struct run *r = run_new(g, o, sink);
+    return hand_over(r, open_all(r), out);
+}
+
+enum status run_open_plan(struct graph *g, const struct run_options *o, struct diag_sink *sink,
+                          struct run **out)
+{
+    struct target cpu = {.name = "cpu"};
+    struct run *r = run_new(g, o, sink);
+    return hand_over(r, load(r, &cpu), out);
+}
+
+void run_close(struct run *r)
+{
+    if (!r) {
+        return;
+    }
+    if (r->report) {
+        report_close(r->report);
+    }
+    if (r->exec) {
+        r->backend->close(r->exec);
+    }
+    if (r->image) {
+        mem_free(r->image, r->plan->bytes);
+    }
+    data_close(r->data);
+    arena_free(r->arena);
+}

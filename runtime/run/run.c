@@ -1,0 +1,185 @@
+/* The calls of the API: training, evaluation, benchmark. */
+#include <stdlib.h>
+#include "runtime/run/internal.h"
+
+static int64_t planned_steps(const struct run *r)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < r->graph->phases.n; i++) {
+        int64_t more = r->phase[i].counts ? r->phase[i].planned : 0;
+        n = n > INT64_MAX - more ? INT64_MAX : n + more;
+    }
+    return r->limit >= 0 && r->limit < n ? r->limit : n;
+}
+
+static enum status open_report(struct run *r, const char *metrics_path)
+{
+    int64_t steps = planned_steps(r);
+    r->log_every = r->o->log_every > 0 ? r->o->log_every : steps / 200 > 1 ? steps / 200 : 1;
+    struct report_options o = {.out = r->o->progress,
+                               .quiet = r->o->quiet,
+                               .is_terminal = r->o->is_terminal,
+                               .color = r->o->color,
+                               .metrics_path = metrics_path,
+                               .steps = steps};
+    return report_open(r->arena, &o, r->sink, &r->report);
+}
+
+static enum status begin(struct run *r)
+{
+    TRY(folder_make(r));
+    TRY(write_run_json(r));
+    TRY(open_report(r, arena_printf(r->arena, "%s/metrics.jsonl", r->folder)));
+    report_say(r->report, "%s on %s: %lld steps, arena %.1f MiB, run folder %s", r->graph->model,
+               r->device_name, (long long)planned_steps(r), (double)r->plan->device_bytes / 1048576.0,
+               r->folder);
+    r->start = clock_seam.seconds();
+    return block_run(r);
+}
+
+/* Whatever happened, what was reached is kept, unless the device or a fault made it doubtful. */
+static enum status finish(struct run *r, enum status st, struct summary *out)
+{
+    if (st == ST_OK && r->stopped) {
+        st = ST_STOPPED;
+    }
+    fill_summary(r, st, out);
+    if (!r->report) {
+        return st;
+    }
+    if (st == ST_OK || st == ST_STOPPED || st == ST_NUMERIC) {
+        enum status saved = settle(r);
+        if (saved == ST_OK) {
+            saved = save_weights(r, arena_printf(r->arena, "%s/weights.safetensors", r->folder));
+        }
+        st = st == ST_OK ? saved : st;
+    }
+    enum status told = report_summary(r->report, out);
+    report_close(r->report);
+    return st == ST_OK ? told : st;
+}
+
+enum status run_train(struct run *r, struct summary *out)
+{
+    *out = (struct summary){.device = r->device_name, .status = "failed"};
+    if (!r->graph->run.n) {
+        enum status st = diag_emit(r->sink, DIAG_U1002, NO_SPAN,
+                                   "the model has no `run` block: there is nothing to train");
+        diag_help(r->sink, "add `run { ... }` to the model");
+        return st;
+    }
+    enum status st = begin(r);
+    return finish(r, st, out);
+}
+
+static enum status no_phase(struct run *r, const char *name, const char *what)
+{
+    struct text t = {.arena = r->arena};
+    const char **names = arena_array(r->arena, const char *, r->graph->phases.n);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->graph->phases.n; i++) {
+        if (r->graph->phases.at[i].kind == PHASE_USER) {
+            names[n] = r->graph->phases.at[i].name;
+            text_printf(&t, "%s`%s`", n ? ", " : "", names[n]);
+            n++;
+        }
+    }
+    enum status st = diag_emit(r->sink, DIAG_U1002, NO_SPAN, "the model has no phase `%s` %s; it has %s",
+                               name, what, n ? t.at : "none");
+    const char *close = closest_name(name, names, n);
+    if (close && strcmp(close, name) != 0) {
+        diag_help(r->sink, "did you mean --phase %s?", close);
+    }
+    return st;
+}
+
+static int user_phase(const struct run *r, const char *name)
+{
+    int i = graph_find_phase(r->graph, name);
+    return i >= 0 && r->graph->phases.at[i].kind == PHASE_USER ? i : -1;
+}
+
+enum status run_eval(struct run *r, struct summary *out)
+{
+    const char *name = r->o->phase ? r->o->phase : "eval";
+    int phase = user_phase(r, name);
+    *out = (struct summary){.device = r->device_name, .status = "failed"};
+    if (phase < 0) {
+        return no_phase(r, name, "to evaluate");
+    }
+    if (r->graph->phases.at[phase].training) {
+        return diag_emit(r->sink, DIAG_U1002, r->graph->phases.at[phase].span,
+                         "phase `%s` trains; eval never changes weights", name);
+    }
+    TRY(open_report(r, NULL));
+    r->start = clock_seam.seconds();
+    enum status st = pass(r, (uint32_t)phase);
+    st = st == ST_OK ? settle(r) : st;
+    fill_summary(r, st == ST_OK && r->stopped ? ST_STOPPED : st, out);
+    return st == ST_OK && r->stopped ? ST_STOPPED : st;
+}
+
+/* -- benchmark */
+
+enum { BLOCKS = 15, WARM_UP = 20, MIN_STEPS = 10 };
+static const double block_seconds = 0.1;
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static enum status timed(struct run *r, uint32_t phase, int64_t steps, double *seconds)
+{
+    double start = clock_seam.seconds();
+    TRY(visit(r, phase, steps, EVENT_STEP));
+    TRY(settle(r));
+    *seconds = clock_seam.seconds() - start;
+    return ST_OK;
+}
+
+/* The phase named, else the first that trains, else the first. */
+static int bench_phase(const struct run *r)
+{
+    const struct graph *g = r->graph;
+    int first = -1;
+    for (uint32_t i = 0; i < g->phases.n && !r->o->phase; i++) {
+        if (g->phases.at[i].kind == PHASE_USER && g->phases.at[i].training) {
+            return (int)i;
+        }
+        first = first < 0 && g->phases.at[i].kind == PHASE_USER ? (int)i : first;
+    }
+    return r->o->phase ? user_phase(r, r->o->phase) : first;
+}
+
+enum status run_bench(struct run *r, struct bench *out)
+{
+    int phase = bench_phase(r);
+    double seconds, block[BLOCKS];
+    if (phase < 0) {
+        return no_phase(r, r->o->phase ? r->o->phase : "", "to measure");
+    }
+    r->limit = -1;
+    r->log_every = INT64_MAX;
+    TRY(timed(r, (uint32_t)phase, WARM_UP, &seconds));
+    double each = seconds > 0 ? seconds / WARM_UP : 1e-6;
+    int64_t steps = (int64_t)(block_seconds / each) + 1;
+    steps = steps < MIN_STEPS ? MIN_STEPS : steps;
+    *out = (struct bench){
+        .phase = r->graph->phases.at[phase].name, .device = r->device_name, .rows = r->phase[phase].batch};
+    double total = 0;
+    for (int i = 0; i < BLOCKS && !r->ended; i++) {
+        TRY(timed(r, (uint32_t)phase, steps, &block[i]));
+        total += block[i];
+        out->steps += steps;
+    }
+    if (r->stopped) {
+        return ST_STOPPED;
+    }
+    qsort(block, BLOCKS, sizeof *block, compare_doubles);
+    out->steps_per_second = (double)out->steps / total;
+    out->median_ms = 1e3 * block[BLOCKS / 2] / (double)steps;
+    out->best_ms = 1e3 * block[0] / (double)steps;
+    return ST_OK;
+}

@@ -1,0 +1,129 @@
+/* The run folder, and weights from the device into it. */
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/run/internal.h"
+
+enum { MAX_RUNS = 100000 };
+
+static enum status no_folder(struct run *r, const char *path)
+{
+    return diag_emit(r->sink, DIAG_R1004, NO_SPAN, "cannot make the folder `%s`: %s", path, strerror(errno));
+}
+
+/* Makes path and the folders above it. */
+static enum status make_folders(struct run *r, const char *path)
+{
+    char *copy = arena_strndup(r->arena, path, strlen(path));
+    for (char *p = copy + 1;; p++) {
+        char c = *p;
+        if (c == '/' || !c) {
+            *p = 0;
+            if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+                return no_folder(r, copy);
+            }
+            *p = c;
+        }
+        if (!c) {
+            return ST_OK;
+        }
+    }
+}
+
+static bool is_empty(const char *path)
+{
+    DIR *d = opendir(path);
+    int n = 0;
+    while (d && readdir(d)) {
+        n++;
+    }
+    if (d) {
+        closedir(d);
+    }
+    return n <= 2; /* . and .. */
+}
+
+static enum status given_folder(struct run *r, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && (!S_ISDIR(st.st_mode) || !is_empty(path))) {
+        return diag_emit(r->sink, DIAG_U1001, NO_SPAN, "--out: `%s` already exists%s", path,
+                         S_ISDIR(st.st_mode) ? " and is not empty" : "");
+    }
+    r->folder = path;
+    return make_folders(r, path);
+}
+
+/* runs/<model>-<n> with the smallest free n; mkdir decides, so two runs never share one. */
+static enum status numbered_folder(struct run *r)
+{
+    TRY(make_folders(r, "runs"));
+    for (int n = 1; n < MAX_RUNS; n++) {
+        const char *path = arena_printf(r->arena, "runs/%s-%d", r->graph->model, n);
+        if (mkdir(path, 0777) == 0) {
+            r->folder = path;
+            return ST_OK;
+        }
+        if (errno != EEXIST) {
+            return no_folder(r, path);
+        }
+    }
+    return diag_emit(r->sink, DIAG_R1004, NO_SPAN, "runs/%s-1 .. %d all exist", r->graph->model,
+                     MAX_RUNS - 1);
+}
+
+/* sources/<path>, with what would leave the folder replaced. */
+static const char *source_path(struct run *r, const char *path)
+{
+    char *name = arena_strndup(r->arena, path, strlen(path)), *to = name;
+    for (const char *p = path; *p; p++) {
+        bool up = p[0] == '.' && p[1] == '.';
+        if (*p == '<' || *p == '>' || (*p == '/' && to == name)) {
+            continue;
+        }
+        *to++ = up ? '_' : *p;
+        p += up;
+    }
+    *to = 0;
+    return arena_printf(r->arena, "%s/sources/%s", r->folder, name);
+}
+
+static enum status copy_sources(struct run *r)
+{
+    const struct sources *s = &r->graph->sources;
+    for (uint32_t i = 1; i < s->list.n; i++) {
+        char *path = (char *)(uintptr_t)source_path(r, s->list.at[i].path), *slash = strrchr(path, '/');
+        *slash = 0;
+        TRY(make_folders(r, path));
+        *slash = '/';
+        TRY(file_write(path, s->list.at[i].text, s->list.at[i].n, r->sink));
+    }
+    return ST_OK;
+}
+
+enum status folder_make(struct run *r)
+{
+    TRY(r->o->out ? given_folder(r, r->o->out) : numbered_folder(r));
+    TRY(make_folders(r, arena_printf(r->arena, "%s/ckpt", r->folder)));
+    return copy_sources(r);
+}
+
+enum status download(struct run *r, uint64_t offset, uint64_t bytes)
+{
+    enum status st = bytes ? r->backend->download(r->exec, offset, r->image + offset, bytes) : ST_OK;
+    return st == ST_OK ? ST_OK : device_failed(r, st);
+}
+
+enum status save_weights(struct run *r, const char *path)
+{
+    for (uint32_t t = 0; t < r->graph->trees.n; t++) {
+        TRY(download(r, r->plan->tree_offset[t], r->plan->tree_bytes[t]));
+    }
+    return weights_save(r->plan, r->image, path, r->sink);
+}
+
+const char *run_folder(const struct run *r)
+{
+    return r->folder;
+}
