@@ -29,15 +29,9 @@ bool constant_of(const struct graph *g, val v, double *x)
     return true;
 }
 
-static struct type type_of(const struct rewrite *rw, const struct node *n)
-{
-    struct type t = {.dtype = (enum dtype)n->dtype, .rank = n->rank};
-    memcpy(t.dim, node_shape(rw->old, n), n->rank * sizeof(dim));
-    return t;
-}
 static val full(struct rewrite *rw, const struct node *n, double x)
 {
-    struct type t = type_of(rw, n);
+    struct type t = rewrite_type(rw, n);
     return build_full(&rw->b, &t, x);
 }
 

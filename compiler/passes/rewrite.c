@@ -79,6 +79,14 @@ void each_root(struct graph *g, void (*fn)(void *ctx, val *root), void *ctx)
     }
 }
 
+struct type rewrite_type(const struct rewrite *rw, const struct node *n)
+{
+    struct type t = {.dtype = (enum dtype)n->dtype, .rank = n->rank};
+    for (int i = 0; i < n->rank; i++) {
+        t.dim[i] = node_shape(rw->old, n)[i];
+    }
+    return t;
+}
 val rewrite_copy(struct rewrite *rw, const struct node *n)
 {
     struct node_spec s = {.op = (enum op)n->op,
@@ -89,10 +97,9 @@ val rewrite_copy(struct rewrite *rw, const struct node *n)
                           .n_attr = n->n_attr,
                           .dims = node_dims(rw->old, n),
                           .n_dim = n->n_dim,
-                          .type = {.dtype = (enum dtype)n->dtype, .rank = n->rank},
+                          .type = rewrite_type(rw, n),
                           .span = n->span,
                           .scope = n->scope};
-    memcpy(s.type.dim, node_shape(rw->old, n), n->rank * sizeof(dim));
     for (uint32_t i = 0; i < n->n_in; i++) {
         if (!rw->in[i]) {
             return 0;

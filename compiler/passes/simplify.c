@@ -148,11 +148,15 @@ static val simplify_cast(struct rewrite *rw, const struct node *n)
 
 /* -- views and reductions */
 
+/* x in another shape, without intermediate shapes. */
+static val reshaped(struct rewrite *rw, val x, const struct node *n)
+{
+    val inner = x ? under(rw, x, OP_reshape) : 0;
+    return build_reshape(&rw->b, inner ? inner : x, n->rank, node_shape(rw->old, n));
+}
 static val simplify_reshape(struct rewrite *rw, const struct node *n)
 {
-    const dim *shape = node_shape(rw->old, n);
-    val x = under(rw, rw->in[0], OP_reshape), r = build_reshape(&rw->b, x ? x : rw->in[0], n->rank, shape);
-    return x || r == rw->in[0] ? r : 0;
+    return reshaped(rw, rw->in[0], n);
 }
 static val simplify_expand(struct rewrite *rw, const struct node *n)
 {
@@ -199,7 +203,7 @@ static val simplify_reduce(struct rewrite *rw, const struct node *n)
         return 0;
     }
     val r = build_reduce(&rw->b, (enum op)n->op, rw->in[0], axes, left, false);
-    return build_reshape(&rw->b, r, n->rank, node_shape(rw->old, n));
+    return reshaped(rw, r, n);
 }
 
 static val (*const by_node[OP_COUNT])(struct rewrite *, const struct node *) = {
