@@ -1,5 +1,6 @@
-/* Interval packing: several greedy orders, the best kept, then a bounded seeded climb on the order. Scratch memory is the function's own and freed on
- * return. Placing n intervals costs O(n^2) steps, which bounds the number of tries on large inputs (CLIMB_STEPS).
+/* Interval packing: several greedy orders, the best kept, then a bounded seeded climb on the order. Scratch
+ * memory is the function's own and freed on return. Placing n intervals costs O(n^2) steps, which bounds the
+ * number of tries on large inputs (CLIMB_STEPS).
  */
 #include "runtime/plan/packing.h"
 #include <stdlib.h>
@@ -73,7 +74,8 @@ static uint32_t sorted_order(struct packer *p, struct key *keys, enum order o)
     return n;
 }
 
-/* Lowest or tightest gap for interval i among those placed; *position is where it belongs in the list by offset. */
+/* Lowest or tightest gap for interval i among those placed; *position is where it belongs in the list by
+ * offset. */
 static uint64_t find_gap(const struct packer *p, uint32_t n_placed, uint32_t i, enum fit fit)
 {
     const struct interval *x = &p->x[i];
@@ -114,7 +116,8 @@ static void insert_placed(struct packer *p, uint32_t n_placed, uint32_t i)
     p->placed[lo] = i;
 }
 
-/* Places in the current order; gives up as soon as more than `limit` bytes are used. Returns the bytes used. */
+/* Places in the current order; gives up as soon as more than `limit` bytes are used. Returns the bytes used.
+ */
 static uint64_t place_all(struct packer *p, uint32_t n, enum fit fit, uint64_t limit)
 {
     uint64_t used = 0;
@@ -169,7 +172,8 @@ static void move_up(uint32_t *order, uint32_t from, uint32_t to)
     order[to] = k;
 }
 
-/* Changes the order near what sets the top: the top interval goes earlier, and sometimes two neighbours in time swap too. */
+/* Changes the order near what sets the top: the top interval goes earlier, and sometimes two neighbours in
+ * time swap too. */
 static void mutate(struct packer *p, uint32_t n, uint64_t top)
 {
     uint32_t from = top_position(p, n, top);
@@ -209,7 +213,8 @@ void packing_bound(const struct interval *x, uint32_t n, struct packing *out)
     for (uint32_t i = 0; i < n; i++) {
         end = x[i].last + 1 > end ? x[i].last + 1 : end;
     }
-    uint64_t *come = arena_array(a, uint64_t, (size_t)end + 1), *go = arena_array(a, uint64_t, (size_t)end + 1);
+    uint64_t *come = arena_array(a, uint64_t, (size_t)end + 1),
+             *go = arena_array(a, uint64_t, (size_t)end + 1);
     for (uint32_t i = 0; i < n; i++) {
         come[x[i].first] += x[i].bytes;
         go[x[i].last + 1] += x[i].bytes;

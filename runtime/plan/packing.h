@@ -1,5 +1,5 @@
-/* Packing intervals into one region: each has a size and a span of time; two that overlap in time must not overlap in bytes. Knows nothing of
- * graphs. Deterministic: equal input, equal result.
+/* Packing intervals into one region: each has a size and a span of time; two that overlap in time must not
+ * overlap in bytes. Knows nothing of graphs. Deterministic: equal input, equal result.
  */
 #ifndef GML_PLAN_PACKING_H
 #define GML_PLAN_PACKING_H
@@ -17,7 +17,8 @@ struct packing {
 };
 /* Lower bound alone. */
 void packing_bound(const struct interval *x, uint32_t n, struct packing *out);
-/* {size, size*life, life, start} x {first fit, best fit}; stops at the bound. Else a climb of at most 500 tries from the best one. */
+/* {size, size*life, life, start} x {first fit, best fit}; stops at the bound. Else a climb of at most 500
+ * tries from the best one. */
 void pack_intervals(struct interval *x, uint32_t n, struct packing *out);
 /* One after another with `gap` bytes before, between and after: nothing shares bytes. */
 void pack_apart(struct interval *x, uint32_t n, uint64_t gap, struct packing *out);

@@ -89,6 +89,7 @@ struct plan_buffer {
     uint32_t first, last;   /* launches during which it is live, inclusive; raw data is live from 0 */
     bool in_place;          /* taken over at `first` from the buffer at the same offset that ends there */
     bool to_end;            /* a metric, output or assert: alive after the last launch */
+    bool raw;               /* raw rows: written by the data loader before the first launch */
 };
 /* Flat gradient of a `pack` node: persistent, its padding is zero and stays so. The k-th pack over a tree of a phase uses the
  * k-th block of that tree, so phases share them. */

@@ -1,0 +1,206 @@
+/* Views: affine maps on operands. A view costs nothing unless a reshape does not fit the strides it meets,
+ * which is reported to the caller as a copy to make.
+ */
+#include "runtime/plan/internal.h"
+
+void make_contiguous(struct operand *o)
+{
+    int64_t stride = 1;
+    for (int i = o->rank - 1; i >= 0; i--) {
+        o->stride[i] = stride;
+        stride *= o->dim[i] ? o->dim[i] : 1;
+    }
+}
+
+/* The stride of an axis of size 1 says nothing; give it the one a contiguous tensor has, so that equal views
+ * look equal. */
+void normalize_strides(struct operand *o)
+{
+    for (int i = o->rank - 1; i >= 0; i--) {
+        if (o->dim[i] <= 1) {
+            o->stride[i] = i + 1 < o->rank ? o->stride[i + 1] * o->dim[i + 1] : 1;
+        }
+    }
+    if (operand_is_contiguous(o)) {
+        make_contiguous(o);
+    }
+}
+
+bool place_is_whole(const struct variant_build *v, const struct place *p)
+{
+    return p->home == HOME_BUFFER && p->o.offset == 0 && operand_is_contiguous(&p->o) &&
+           operand_bytes(&p->o) == v->buffers.at[p->index].bytes;
+}
+
+/* Strides of `to` over the elements of `from`, by matching runs of axes with equal products. False when a run
+ * of `from` is not mergeable. */
+static bool reshape_strides(const struct operand *from, struct operand *to)
+{
+    int i = 0, j = 0;
+    if (operand_count(from) == 0 || operand_is_contiguous(from)) {
+        make_contiguous(to);
+        return true;
+    }
+    struct operand f = {.rank = 0};
+    for (int k = 0; k < from->rank; k++) {
+        if (from->dim[k] != 1) {
+            f.dim[f.rank] = from->dim[k];
+            f.stride[f.rank++] = from->stride[k];
+        }
+    }
+    while (i < f.rank || j < to->rank) {
+        int i0 = i, j0 = j;
+        int64_t a = i < f.rank ? f.dim[i++] : 1, b = j < to->rank ? to->dim[j++] : 1;
+        while (a != b) {
+            if (a < b && i < f.rank) {
+                a *= f.dim[i++];
+            } else if (b < a && j < to->rank) {
+                b *= to->dim[j++];
+            } else {
+                return false;
+            }
+        }
+        for (int k = i0; k + 1 < i; k++) {
+            if (f.stride[k] != f.stride[k + 1] * f.dim[k + 1]) {
+                return false;
+            }
+        }
+        int64_t stride = i > i0 ? f.stride[i - 1] : 1;
+        for (int k = j - 1; k >= j0; k--) {
+            to->stride[k] = stride;
+            stride *= to->dim[k];
+        }
+    }
+    return true;
+}
+
+static enum status misfit(struct variant_build *v, uint32_t node, const struct operand *from,
+                          const struct operand *to, const char *what)
+{
+    struct text a = {.arena = v->b->scratch}, b = a;
+    for (int i = 0; i < from->rank; i++) {
+        text_printf(&a, "%s%lld", i ? ", " : "", (long long)from->dim[i]);
+    }
+    for (int i = 0; i < to->rank; i++) {
+        text_printf(&b, "%s%lld", i ? ", " : "", (long long)to->dim[i]);
+    }
+    return diag_emit(v->b->sink, DIAG_E3106, graph_node(v->b->g, node)->span,
+                     "%s: [%s] does not fit [%s] with the sizes of this run", what, a.n ? a.at : "",
+                     b.n ? b.at : "");
+}
+
+static enum status resolve_slice(struct variant_build *v, uint32_t node, const struct place *in,
+                                 struct place *out)
+{
+    const struct graph *g = v->b->g;
+    const struct node *n = graph_node(g, node);
+    bool empty = operand_count(&out->o) == 0;
+    int64_t offset = 0;
+    for (int i = 0; i < n->rank; i++) {
+        int64_t step = node_attrs(g, n)[i], start, last;
+        TRY(bind_dim(v->b, &v->binding, node_dims(g, n)[i], n->span, "start of a slice", &start));
+        if (__builtin_mul_overflow(out->o.dim[i] - 1, step, &last) ||
+            __builtin_add_overflow(last, start, &last)) {
+            return misfit(v, node, &out->o, &in->o, "slice");
+        }
+        if (!empty && (start >= in->o.dim[i] || last < 0 || last >= in->o.dim[i])) {
+            return misfit(v, node, &out->o, &in->o, "slice");
+        }
+        out->o.stride[i] = in->o.stride[i] * step;
+        offset += empty ? 0 : start * in->o.stride[i];
+    }
+    out->o.offset = (uint64_t)((int64_t)in->o.offset + offset * (int64_t)dtype_size(in->o.dtype));
+    return ST_OK;
+}
+
+static enum status resolve_leaf(struct variant_build *v, uint32_t node, const struct place *in,
+                                struct place *out, bool *needs_copy)
+{
+    const struct graph *g = v->b->g;
+    uint32_t tree, leaf = (uint32_t)node_attrs(g, graph_node(g, node))[0];
+    const struct node *source = graph_node(g, node_inputs(g, graph_node(g, node))[0]);
+    if (!dim_is_tree(&g->dims, node_shape(g, source)[0], &tree)) {
+        return diag_emit(v->b->sink, DIAG_I0001, graph_node(g, node)->span,
+                         "a leaf of what is no flat block (node %u)", node);
+    }
+    struct operand box = {.rank = 1, .dim = {operand_count(&out->o)}, .stride = {in->o.stride[0]}};
+    out->o.offset = in->o.offset + (uint64_t)((int64_t)v->b->p->leaf_start[tree][leaf] * in->o.stride[0] *
+                                              (int64_t)dtype_size(in->o.dtype));
+    *needs_copy = !reshape_strides(&box, &out->o);
+    return ST_OK;
+}
+
+enum status resolve_view(struct variant_build *v, uint32_t node, const struct operand *shape,
+                         const struct place *in, struct place *out, bool *needs_copy)
+{
+    const struct graph *g = v->b->g;
+    const struct node *n = graph_node(g, node);
+    *needs_copy = false;
+    *out = (struct place){in->home, in->index, *shape};
+    out->o.offset = in->o.offset;
+    switch (n->op) {
+    case OP_reshape:
+        if (operand_count(&in->o) != operand_count(&out->o)) {
+            return misfit(v, node, &in->o, &out->o, "reshape");
+        }
+        *needs_copy = !reshape_strides(&in->o, &out->o);
+        break;
+    case OP_permute:
+        for (int i = 0; i < n->rank; i++) {
+            out->o.stride[i] = in->o.stride[node_attrs(g, n)[i]];
+        }
+        break;
+    case OP_expand:
+        for (int i = 0; i < n->rank; i++) {
+            if (in->o.dim[i] != out->o.dim[i] && in->o.dim[i] != 1) {
+                return misfit(v, node, &in->o, &out->o, "expand");
+            }
+            out->o.stride[i] = in->o.dim[i] == out->o.dim[i] ? in->o.stride[i] : 0;
+        }
+        break;
+    case OP_slice:
+        TRY(resolve_slice(v, node, in, out));
+        break;
+    case OP_leaf:
+        TRY(resolve_leaf(v, node, in, out, needs_copy));
+        break;
+    default: /* stop_grad */
+        out->o = in->o;
+        break;
+    }
+    normalize_strides(&out->o);
+    return ST_OK;
+}
+
+/* The factor is a pile of matrices with one stride between them; each has rows or columns next to each other.
+ */
+static bool matrix_fits(const struct operand *o)
+{
+    if (o->rank < 2 || operand_count(o) == 0) {
+        return operand_is_contiguous(o);
+    }
+    int r = o->rank - 2, c = o->rank - 1;
+    bool plain = o->stride[c] == 1 && o->stride[r] >= o->dim[c];
+    bool transposed = o->stride[r] == 1 && o->stride[c] >= o->dim[r];
+    for (int i = 0; i + 1 < r; i++) {
+        if (o->dim[i] != 1 && o->stride[i] != o->stride[i + 1] * o->dim[i + 1]) {
+            return false;
+        }
+    }
+    for (int i = 0; i < r; i++) {
+        if (o->stride[i] < 0) {
+            return false;
+        }
+    }
+    return plain || transposed;
+}
+
+/* Which operands take any strides; the kernels rely on it (plan.h). */
+bool strides_fit(enum op op, uint32_t input, const struct operand *o)
+{
+    enum op_kind kind = op_table[op].kind;
+    if (kind == OPK_ELEM || kind == OPK_REDUCE || op == OP_copy || (op == OP_gather && input == 1)) {
+        return true;
+    }
+    return op == OP_matmul ? matrix_fits(o) : operand_is_contiguous(o);
+}

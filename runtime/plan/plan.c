@@ -1,0 +1,95 @@
+/* plan_build: the steps of internal.h in order, and small lookups. */
+#include "runtime/plan/internal.h"
+
+static enum status build_variant(struct variant_build *v)
+{
+    schedule_build(v);
+    TRY(launches_build(v));
+    TRY(roots_build(v));
+    lifetimes_build(v);
+    emit_drafts(v);
+    return ST_OK;
+}
+
+static enum status build(struct builder *b)
+{
+    TRY(bind_sizes(b));
+    TRY(bind_variants(b));
+    TRY(persistent_build(b));
+    for (uint32_t i = 0; i < b->n_variant; i++) {
+        TRY(build_variant(&b->variant[i]));
+    }
+    persistent_layout(b);
+    emit_addresses(b);
+    return ST_OK;
+}
+
+enum status plan_layout(const struct graph *g, const struct plan_options *o, struct arena *a,
+                        struct diag_sink *sink, struct plan **out)
+{
+    struct plan *p = arena_new_of(a, struct plan);
+    struct builder b = {.arena = a, .scratch = arena_new(), .g = g, .o = o, .sink = sink, .p = p};
+    p->arena = a;
+    p->graph = g;
+    p->target = o->target;
+    p->no_reuse = o->no_reuse;
+    enum status s = build(&b);
+    arena_free(b.scratch);
+    *out = s == ST_OK ? p : NULL;
+    return s;
+}
+
+enum status plan_build(const struct graph *g, const struct plan_options *o, struct arena *a,
+                       struct diag_sink *sink, struct plan **out)
+{
+    *out = NULL;
+    struct plan *p;
+    TRY(plan_layout(g, o, a, sink, &p));
+    TRY(memory_check(p, o, sink));
+    *out = p;
+    return ST_OK;
+}
+
+const struct plan_variant *plan_find(const struct plan *p, uint32_t phase, bool tail)
+{
+    for (uint32_t i = 0; i < p->n_variant; i++) {
+        if (p->variant[i].phase == phase && p->variant[i].is_tail == tail) {
+            return &p->variant[i];
+        }
+    }
+    return NULL;
+}
+
+static uint16_t bf16_bits(float x)
+{
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    return x != x ? 0x7fc0 : (uint16_t)((u + 0x7fff + ((u >> 16) & 1)) >> 16);
+}
+
+void plan_fill_constants(const struct plan *p, void *arena)
+{
+    for (uint32_t i = 0; i < p->n_constant; i++) {
+        const struct plan_constant *c = &p->constant[i];
+        char *at = (char *)arena + c->offset;
+        float f32 = (float)c->value;
+        uint16_t bf16 = bf16_bits(f32);
+        switch ((enum dtype)c->dtype) {
+        case DT_F64:
+            memcpy(at, &c->value, 8);
+            break;
+        case DT_BF16:
+            memcpy(at, &bf16, 2);
+            break;
+        case DT_I32:
+            memcpy(at, &(int32_t){(int32_t)c->value}, 4);
+            break;
+        case DT_BOOL:
+            *at = c->value != 0;
+            break;
+        default:
+            memcpy(at, &f32, 4);
+            break;
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/* Names of values and sizes for people; shared by the memory listing and the out-of-memory report. */
+#ifndef GML_PLAN_PRINT_H
+#define GML_PLAN_PRINT_H
+#include "runtime/plan/plan.h"
+
+/* "1.50 MiB", "640 B" */
+const char *bytes_text(struct arena *a, uint64_t n);
+/* ", model.gml:14" or "" */
+const char *span_text(const struct graph *g, struct span s, struct arena *a);
+/* "train: net.fc.0 matmul f32[128, 256]" with the sizes of the launch that makes it */
+const char *value_name(const struct plan *p, uint32_t variant, uint32_t node, struct arena *a);
+
+#endif
