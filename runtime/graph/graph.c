@@ -193,8 +193,7 @@ val graph_append(struct graph *g, const struct node_spec *s, const struct type *
     return g->nodes.n - 1;
 }
 
-/* Facts that no rule should have to ask for. */
-static bool spec_ok(struct shape_ctx *c)
+bool shape_spec_ok(struct shape_ctx *c)
 {
     const struct node_spec *s = c->s;
     if (s->op <= OP_NONE || s->op >= OP_COUNT) {
@@ -230,7 +229,7 @@ val graph_add(struct graph *g, const struct node_spec *s, struct diag_sink *sink
         }
     }
     struct shape_ctx c = {.g = g, .s = s, .sink = sink};
-    if (!spec_ok(&c)) {
+    if (!shape_spec_ok(&c)) {
         return 0;
     }
     for (uint32_t i = 0; i < s->n_in && i < 4; i++) {

@@ -1,0 +1,34 @@
+/* Rewrites every f32 of a graph to another float type, in place: nodes, casts, variables, data fields, knobs.
+ */
+#include "runtime/graph/shape.h"
+
+static uint8_t changed(uint8_t t, enum dtype to)
+{
+    return t == DT_F32 ? (uint8_t)to : t;
+}
+
+void graph_set_precision(struct graph *g, enum dtype t)
+{
+    for (val v = 1; v < g->nodes.n; v++) {
+        struct node *n = &g->nodes.at[v];
+        n->dtype = changed(n->dtype, t);
+        if (n->op == OP_cast && g->attrs.at[n->attr] == DT_F32) {
+            g->attrs.at[n->attr] = t;
+        }
+    }
+    for (uint32_t i = 1; i < g->vars.n; i++) {
+        struct type *x = &g->vars.at[i].type;
+        x->dtype = (enum dtype)changed((uint8_t)x->dtype, t);
+    }
+    for (uint32_t i = 0; i < g->datas.n; i++) {
+        for (uint32_t f = 0; f < g->datas.at[i].n_field; f++) {
+            struct type *x = &g->datas.at[i].field[f].type;
+            x->dtype = (enum dtype)changed((uint8_t)x->dtype, t);
+        }
+    }
+    for (uint32_t i = 0; i < g->configs.n; i++) {
+        struct config *c = &g->configs.at[i];
+        c->dtype = (enum dtype)changed((uint8_t)c->dtype, t);
+    }
+    graph_rehash(g);
+}
