@@ -206,11 +206,7 @@ static enum status evaluate(struct run *r, uint32_t phase, double *out)
             TRY(download(r, r->plan->tree_offset[tree], r->plan->tree_bytes[tree]));
         }
     }
-    TRY(cpu_run_variant(r->image, r->plan, (uint32_t)(v - r->plan->variant), r->threads));
-    const struct fault *f = &run_control(r)->fault;
-    if (f->code != FAULT_NONE) {
-        return fault_report(r, f, (int32_t)phase);
-    }
+    TRY(run_on_host(r, v));
     *out = scalar(&v->output[0], r->image);
     return ST_OK;
 }

@@ -4,7 +4,10 @@
 enum status device_failed(struct run *r, enum status st)
 {
     const char *why = r->exec ? r->backend->error(r->exec) : NULL;
-    enum diag_code code = st == ST_RESOURCE ? DIAG_R1010 : DIAG_C1001;
+    enum diag_code code = st == ST_RESOURCE   ? DIAG_R1010
+                          : st == ST_MODEL    ? DIAG_E0199
+                          : st == ST_INTERNAL ? DIAG_I0001
+                                              : DIAG_C1001;
     return diag_emit(r->sink, code, NO_SPAN, "%s: %s", r->backend->name,
                      why && why[0] ? why : status_text(st));
 }
@@ -59,4 +62,17 @@ enum status skips_report(struct run *r, uint32_t phase, int64_t in_row)
               (long long)r->steps_seen);
     diag_help(r->sink, "lower the learning rate, clip the gradient, or look for inputs that are not finite");
     return st;
+}
+
+enum status run_on_host(struct run *r, const struct plan_variant *v)
+{
+    enum status st = cpu_run_variant(r->image, r->plan, (uint32_t)(v - r->plan->variant), r->threads);
+    const struct fault *f = &run_control(r)->fault;
+    if (f->code != FAULT_NONE) {
+        return fault_report(r, f, (int32_t)v->phase);
+    }
+    const struct phase *p = &r->graph->phases.at[v->phase];
+    return st == ST_OK
+               ? ST_OK
+               : diag_emit(r->sink, DIAG_I0001, p->span, "phase `%s` cannot run on the host", p->name);
 }

@@ -39,7 +39,9 @@ struct run {
     const char *device_name;
     int threads;
     struct plan *plan;
-    char *image; /* the arena on the host */
+    char *image; /* the arena on the host, aligned inside of its allocation: */
+    char *image_block;
+    size_t image_bytes;
     struct phase_state *phase;
     struct report *report;
     const char *folder;
@@ -65,6 +67,8 @@ static inline struct control *run_control(const struct run *r)
 
 /* faults.c */
 enum status device_failed(struct run *r, enum status st);
+/* Runs a variant on the host image: init, data, run expressions. */
+MUST_CHECK enum status run_on_host(struct run *r, const struct plan_variant *v);
 enum status fault_report(struct run *r, const struct fault *f, int32_t phase);
 enum status skips_report(struct run *r, uint32_t phase, int64_t in_row);
 /* launches.c */

@@ -188,31 +188,28 @@ static void fill_control(struct run *r)
     }
 }
 
-static enum status run_on_host(struct run *r, uint32_t phase)
+static enum status run_phase(struct run *r, uint32_t phase)
 {
     const struct plan_variant *v = plan_find(r->plan, phase, false);
-    if (!v) {
-        return ST_OK; /* nothing to do in it */
-    }
-    TRY(cpu_run_variant(r->image, r->plan, (uint32_t)(v - r->plan->variant), r->threads));
-    const struct fault *f = &run_control(r)->fault;
-    return f->code == FAULT_NONE ? ST_OK : fault_report(r, f, (int32_t)phase);
+    return v ? run_on_host(r, v) : ST_OK; /* without a variant there is nothing to do in it */
 }
 
 static enum status fill_image(struct run *r)
 {
     const struct graph *g = r->graph;
-    r->image = mem_alloc(r->plan->bytes);
+    r->image_bytes = mem_size(r->plan->bytes + PLAN_ALIGN, 1);
+    r->image_block = mem_alloc(r->image_bytes);
+    r->image = r->image_block + (PLAN_ALIGN - (uintptr_t)r->image_block % PLAN_ALIGN) % PLAN_ALIGN;
     plan_fill_constants(r->plan, r->image);
     fill_control(r);
     for (uint32_t i = 0; i < g->phases.n; i++) {
         if (g->phases.at[i].kind == PHASE_INIT) {
-            TRY(run_on_host(r, i));
+            TRY(run_phase(r, i));
         }
     }
     for (uint32_t i = 0; i < g->datas.n; i++) {
         TRY(data_fill(r->data, i, r->plan, r->image, r->sink));
-        TRY(run_on_host(r, g->datas.at[i].phase));
+        TRY(run_phase(r, g->datas.at[i].phase));
     }
     data_close(r->data);
     r->data = NULL;
@@ -338,9 +335,7 @@ void run_close(struct run *r)
     if (r->exec) {
         r->backend->close(r->exec);
     }
-    if (r->image) {
-        mem_free(r->image, r->plan->bytes);
-    }
+    mem_free(r->image_block, r->image_bytes);
     data_close(r->data);
     arena_free(r->arena);
 }

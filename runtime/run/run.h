@@ -64,5 +64,6 @@ struct bench {
 MUST_CHECK enum status run_bench(struct run *r, struct bench *out);
 /* Folder of the run, NULL before run_train made it. */
 const char *run_folder(const struct run *r);
+const char *run_model(const struct run *r);
 
 #endif

@@ -127,3 +127,8 @@ const char *run_folder(const struct run *r)
 {
     return r->folder;
 }
+
+const char *run_model(const struct run *r)
+{
+    return r->graph->model;
+}

@@ -1,0 +1,51 @@
+/* Shared by the files of gmlrun. */
+#ifndef GML_TOOLS_GMLRUN_H
+#define GML_TOOLS_GMLRUN_H
+#include "runtime/run/run.h"
+#include "tools/common_options.h"
+
+/* Options by index in the table of gmlrun_options.c. From OPT_LATER on: planned, refused when given. */
+enum {
+    OPT_DEVICE,
+    OPT_SET,
+    OPT_DATA,
+    OPT_STEPS,
+    OPT_SEED,
+    OPT_THREADS,
+    OPT_PRECISION,
+    OPT_OUT,
+    OPT_WEIGHTS,
+    OPT_PHASE,
+    OPT_JSON,
+    OPT_QUIET,
+    OPT_LOG_EVERY,
+    OPT_INCLUDE,
+    OPT_MAX_SKIPS,
+    OPT_DEBUG_PLAN,
+    OPT_PARTS,
+    OPT_CUDA_PATH,
+    OPT_LATER,
+};
+extern const struct program_spec gmlrun_spec;
+
+struct call {
+    struct arena *arena;
+    struct diag_sink sink;
+    struct options o;
+    const char *command; /* the whole line */
+    struct run_options run;
+};
+/* Fills call.run from the options; refuses what comes later. */
+MUST_CHECK enum status call_options(struct call *c);
+/* Compiles a .gml file or reads a .gmlb file, by content of the first bytes. */
+MUST_CHECK enum status call_graph(struct call *c, struct graph **out);
+
+enum status command_train(struct call *c);
+enum status command_eval(struct call *c);
+enum status command_summary(struct call *c);
+enum status command_bench(struct call *c);
+enum status command_doctor(struct call *c);
+/* Not 0 after SIGINT or SIGTERM; the second one ends the process with exit 130. */
+const volatile sig_atomic_t *catch_signals(void);
+
+#endif

@@ -1,0 +1,86 @@
+/* The commands that run a model. Results go to stdout, progress to stderr. */
+#include "tools/gmlrun.h"
+
+static enum status open_run(struct call *c, struct run **r)
+{
+    struct graph *g;
+    TRY(call_graph(c, &g));
+    c->run.stop = catch_signals();
+    return run_open(g, &c->run, &c->sink, r);
+}
+
+static void print_summary(struct call *c, const struct summary *s)
+{
+    if (c->o.at[OPT_JSON].given) {
+        printf("%s\n", summary_json(c->arena, s));
+    } else {
+        summary_print(s, stdout);
+    }
+}
+
+enum status command_train(struct call *c)
+{
+    struct run *r;
+    struct summary s;
+    TRY(open_run(c, &r));
+    enum status st = run_train(r, &s);
+    if (st == ST_OK || st == ST_STOPPED || st == ST_NUMERIC) {
+        print_summary(c, &s);
+    }
+    if ((st == ST_OK || st == ST_STOPPED) && !c->run.quiet) {
+        fprintf(stderr, "%s: weights in %s/weights.safetensors\n", st == ST_OK ? "done" : "stopped",
+                run_folder(r));
+    }
+    run_close(r);
+    return st;
+}
+
+enum status command_eval(struct call *c)
+{
+    struct run *r;
+    struct summary s;
+    if (!c->run.weights) {
+        enum status st = diag_emit(&c->sink, DIAG_U0002, NO_SPAN, "`gmlrun eval` needs --weights FILE");
+        diag_help(&c->sink, "train writes runs/<model>-<n>/weights.safetensors");
+        return st;
+    }
+    TRY(open_run(c, &r));
+    enum status st = run_eval(r, &s);
+    if (st == ST_OK) {
+        print_summary(c, &s);
+    }
+    run_close(r);
+    return st;
+}
+
+enum status command_summary(struct call *c)
+{
+    struct graph *g;
+    struct run *r;
+    TRY(call_graph(c, &g));
+    TRY(run_open_plan(g, &c->run, &c->sink, &r));
+    run_summary(r, stdout);
+    run_close(r);
+    return ST_OK;
+}
+
+enum status command_bench(struct call *c)
+{
+    struct run *r;
+    struct bench b;
+    c->run.quiet = true;
+    TRY(open_run(c, &r));
+    enum status st = run_bench(r, &b);
+    if (st == ST_OK && c->o.at[OPT_JSON].given) {
+        printf("{\"model\": \"%s\", \"phase\": \"%s\", \"device\": \"%s\", \"rows\": %lld, \"steps\": %lld, "
+               "\"steps_per_second\": %.6g, \"median_ms\": %.6g, \"best_ms\": %.6g}\n",
+               run_model(r), b.phase, b.device, (long long)b.rows, (long long)b.steps, b.steps_per_second,
+               b.median_ms, b.best_ms);
+    } else if (st == ST_OK) {
+        printf("%s of %s on %s: %.1f steps/s, %.4f ms a step (median), %.4f ms (best), %lld steps measured\n",
+               b.phase, run_model(r), b.device, b.steps_per_second, b.median_ms, b.best_ms,
+               (long long)b.steps);
+    }
+    run_close(r);
+    return st;
+}

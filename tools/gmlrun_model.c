@@ -1,0 +1,50 @@
+/* From MODEL to a graph: .gml is compiled here, .gmlb is read. */
+#include <string.h>
+#include "compiler/compiler.h"
+#include "runtime/base/seam.h"
+#include "tools/common_program.h"
+#include "tools/gmlrun.h"
+
+static enum status compile(struct call *c, const char *path, struct graph **out)
+{
+    const struct option_value *include = &c->o.at[OPT_INCLUDE];
+    struct compile_set *set = arena_array(c->arena, struct compile_set, c->run.n_set);
+    for (uint32_t i = 0; i < c->run.n_set; i++) {
+        set[i] = (struct compile_set){c->run.set[i].name, c->run.set[i].value};
+    }
+    struct compile_options o = {.include = include->many.at,
+                                .n_include = include->many.n,
+                                .std_path = std_folder(c->arena),
+                                .set = set,
+                                .n_set = c->run.n_set};
+    c->run.n_set = 0; /* done by the compiler */
+    return gml_compile(c->arena, path, &o, &c->sink, out);
+}
+
+static enum status read_graph(struct call *c, const char *path, struct graph **out)
+{
+    char *bytes;
+    size_t n;
+    TRY(file_read(c->arena, path, LIMIT_GRAPH_BYTES, &bytes, &n, &c->sink));
+    TRY(gmlb_read(c->arena, path, bytes, n, &c->sink, out));
+    c->sink.sources = &(*out)->sources;
+    return ST_OK;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+enum status call_graph(struct call *c, struct graph **out)
+{
+    const char *path = c->o.args.at[0];
+    *out = NULL;
+    TRY(ends_with(path, ".gmlb") ? read_graph(c, path, out) : compile(c, path, out));
+    const struct option_value *p = &c->o.at[OPT_PRECISION];
+    if (p->given && strcmp(p->text, "f64") == 0) {
+        graph_set_precision(*out, DT_F64);
+    }
+    return ST_OK;
+}

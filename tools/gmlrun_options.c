@@ -1,0 +1,181 @@
+/* The option and command tables of gmlrun, and their meaning for a run. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tools/common_program.h"
+#include "tools/gmlrun.h"
+
+#define RUNS "train eval summary bench"
+
+static const struct option_spec table[] = {
+    [OPT_DEVICE] = {"device", 0, OPTION_TEXT, "cpu|cuda[:N]",
+                    "where to run; default cuda where a GPU works, else cpu", "train eval bench"},
+    [OPT_SET] = {"set", 0, OPTION_PAIRS, "NAME=VALUE", "change a config of the model; may be repeated", RUNS},
+    [OPT_DATA] = {"data", 0, OPTION_PAIRS, "NAME=FILE", "another file for a data set; may be repeated", RUNS},
+    [OPT_STEPS] = {"steps", 0, OPTION_INT, "N", "end after N training steps", "train"},
+    [OPT_SEED] = {"seed", 0, OPTION_INT, "S", "seed of every random draw; default 1", "train eval bench"},
+    [OPT_THREADS] = {"threads", 0, OPTION_INT, "N", "threads of the CPU; default all cores",
+                     "train eval bench"},
+    [OPT_PRECISION] = {"precision", 0, OPTION_CHOICE, "f32|tf32|bf16|f64",
+                       "arithmetic; f64 on the CPU only; default f32", RUNS},
+    [OPT_OUT] = {"out", 0, OPTION_TEXT, "DIR", "run folder; default runs/<model>-<n>", "train"},
+    [OPT_WEIGHTS] = {"weights", 0, OPTION_TEXT, "FILE", "start from these weights (.safetensors)",
+                     "train eval bench"},
+    [OPT_PHASE] = {"phase", 0, OPTION_TEXT, "P", "phase to evaluate (default eval) or to measure",
+                   "eval bench"},
+    [OPT_JSON] = {"json", 0, OPTION_FLAG, NULL, "result as one JSON line", "train eval bench doctor"},
+    [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "no progress", "train eval bench"},
+    [OPT_LOG_EVERY] = {"log-every", 0, OPTION_INT, "N",
+                       "a line of metrics every N steps; default 1/200 of the run", "train"},
+    [OPT_INCLUDE] = {"include", 'I', OPTION_MANY, "DIR", "look for imports here too; may be repeated", RUNS},
+    [OPT_MAX_SKIPS] = {"max-skips", 0, OPTION_INT, "N",
+                       "end after N steps in a row without finite gradients; default 8", "train"},
+    [OPT_DEBUG_PLAN] = {"debug-plan", 0, OPTION_FLAG, NULL, "no memory reuse, poison and red zones; slow",
+                        "train eval"},
+    [OPT_PARTS] = {"parts", 0, OPTION_FLAG, NULL, "launch forward, loss, backward and optimizer apart",
+                   "train eval bench"},
+    [OPT_CUDA_PATH] = {"cuda-path", 0, OPTION_TEXT, "DIR", "folder of the CUDA libraries",
+                       "train eval bench doctor"},
+    [OPT_LATER] = {"gpus", 0, OPTION_INT, "N", "comes later", NULL},
+    {"steps-per-launch", 0, OPTION_INT, "K", "comes later", NULL},
+    {"audit", 0, OPTION_FLAG, NULL, "comes later", NULL},
+    {"override", 0, OPTION_PAIRS, "NAME=FILE", "comes later", NULL},
+    {"replicas", 0, OPTION_INT, "R", "comes later", NULL},
+    {"map", 0, OPTION_PAIRS, "OLD=NEW", "comes later", NULL},
+    {"verify-every", 0, OPTION_INT, "N", "comes later", NULL},
+    {"cache", 0, OPTION_TEXT, "DIR|none", "comes later", NULL},
+    {"output", 'o', OPTION_TEXT, "FILE", "comes later", NULL},
+    {"stage", 0, OPTION_TEXT, "graph|plan", "comes later", NULL},
+};
+
+static const struct command_spec commands[] = {
+    {"train", "MODEL", 1, 1, "execute the run block; writes a run folder"},
+    {"eval", "MODEL", 1, 1, "metrics of a phase over all its rows, with --weights FILE"},
+    {"summary", "MODEL", 1, 1, "parameters, phases and memory"},
+    {"bench", "MODEL", 1, 1, "steps per second and time of a step"},
+    {"doctor", NULL, 0, 0, "what this machine offers and what is missing"},
+    {"resume", "DIR", 0, 99, "comes later"},
+    {"predict", "MODEL", 0, 99, "comes later"},
+    {"config", "MODEL", 0, 99, "comes later"},
+    {"dump", "MODEL", 0, 99, "comes later"},
+    {"profile", "MODEL", 0, 99, "comes later"},
+    {"tune", "MODEL", 0, 99, "comes later"},
+    {"gradcheck", "MODEL", 0, 99, "comes later"},
+    {"compare", "MODEL", 0, 99, "comes later"},
+    {"report", "DIR...", 0, 99, "comes later"},
+    {"plot", "DIR... METRIC", 0, 99, "comes later"},
+    {"inspect", "FILE", 0, 99, "comes later"},
+};
+enum { N_OPTIONS = sizeof table / sizeof *table, N_COMMANDS = sizeof commands / sizeof *commands };
+
+const struct program_spec gmlrun_spec = {
+    "gmlrun",
+    "trains and runs gml models",
+    commands,
+    N_COMMANDS,
+    table,
+    N_OPTIONS,
+    "  gmlrun train models/digits.gml --set lr=3e-4 --out runs/first\n"
+    "  gmlrun eval models/digits.gml --weights runs/first/weights.safetensors\n",
+};
+
+static enum status refuse_later(struct call *c)
+{
+    if (strcmp(c->o.command->help, "comes later") == 0) {
+        return diag_emit(&c->sink, DIAG_U0006, NO_SPAN,
+                         "`gmlrun %s` comes later: this version does not have it", c->o.command->name);
+    }
+    for (uint32_t i = OPT_LATER; i < N_OPTIONS; i++) {
+        if (c->o.at[i].given) {
+            return diag_emit(&c->sink, DIAG_U0006, NO_SPAN,
+                             "`--%s` comes later: this version does not have it", table[i].name);
+        }
+    }
+    const struct option_value *p = &c->o.at[OPT_PRECISION];
+    if (p->given && (strcmp(p->text, "tf32") == 0 || strcmp(p->text, "bf16") == 0)) {
+        return diag_emit(&c->sink, DIAG_U0006, NO_SPAN,
+                         "`--precision %s` comes later: this version has f32 and f64", p->text);
+    }
+    return ST_OK;
+}
+
+static bool is_device(const char *d)
+{
+    if (strcmp(d, "cpu") == 0 || strcmp(d, "cuda") == 0) {
+        return true;
+    }
+    bool numbered = strncmp(d, "cuda:", 5) == 0 && d[5] && strlen(d) < 9;
+    return numbered && strspn(d + 5, "0123456789") == strlen(d + 5);
+}
+
+static enum status device_option(struct call *c)
+{
+    const struct option_value *v = c->o.at;
+    bool f64 = v[OPT_PRECISION].given && strcmp(v[OPT_PRECISION].text, "f64") == 0;
+    c->run.device = v[OPT_DEVICE].text;
+    if (c->run.device && !is_device(c->run.device)) {
+        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--device` takes cpu, cuda or cuda:N, not `%s`",
+                         c->run.device);
+    }
+    if (f64 && c->run.device && strcmp(c->run.device, "cpu") != 0) {
+        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--precision f64` runs on the CPU, not on %s",
+                         c->run.device);
+    }
+    c->run.device = f64 ? "cpu" : c->run.device;
+    return ST_OK;
+}
+
+static void pair_options(struct call *c)
+{
+    const struct option_value *data = &c->o.at[OPT_DATA], *set = &c->o.at[OPT_SET];
+    struct data_override *d = arena_array(c->arena, struct data_override, data->many.n);
+    struct run_set *s = arena_array(c->arena, struct run_set, set->many.n);
+    for (uint32_t i = 0; i < data->many.n; i++) {
+        d[i] = (struct data_override){data->many.at[i], data->values.at[i]};
+    }
+    for (uint32_t i = 0; i < set->many.n; i++) {
+        s[i] = (struct run_set){set->many.at[i], set->values.at[i]};
+    }
+    c->run.data = d;
+    c->run.n_data = data->many.n;
+    c->run.set = s;
+    c->run.n_set = set->many.n;
+}
+
+static int64_t number(const struct call *c, int option, int64_t otherwise)
+{
+    return c->o.at[option].given ? c->o.at[option].number : otherwise;
+}
+
+enum status call_options(struct call *c)
+{
+    const struct option_value *v = c->o.at;
+    TRY(refuse_later(c));
+    TRY(device_option(c));
+    pair_options(c);
+    if (number(c, OPT_THREADS, 1) > 1024 || number(c, OPT_THREADS, 1) < 1) {
+        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--threads` takes 1 .. 1024");
+    }
+    c->run.folder = c->o.args.n ? folder_of(c->arena, c->o.args.at[0]) : "";
+    c->run.command = c->command;
+    c->run.version = GML_VERSION;
+    c->run.steps = number(c, OPT_STEPS, -1);
+    c->run.seed = (uint64_t)number(c, OPT_SEED, 1);
+    c->run.threads = (int)number(c, OPT_THREADS, 0);
+    c->run.out = v[OPT_OUT].text;
+    c->run.weights = v[OPT_WEIGHTS].text;
+    c->run.phase = v[OPT_PHASE].text;
+    c->run.log_every = number(c, OPT_LOG_EVERY, 0);
+    c->run.max_skips = number(c, OPT_MAX_SKIPS, 8);
+    c->run.cuda_path = v[OPT_CUDA_PATH].text;
+    c->run.quiet = v[OPT_QUIET].given;
+    c->run.debug_plan = v[OPT_DEBUG_PLAN].given;
+    c->run.parts = v[OPT_PARTS].given;
+    c->run.progress = stderr;
+    c->run.is_terminal = isatty(STDERR_FILENO);
+    c->run.color = options_color(stderr);
+    if (c->run.max_skips < 1) {
+        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--max-skips` takes a whole number above 0");
+    }
+    return ST_OK;
+}
