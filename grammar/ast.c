@@ -109,10 +109,23 @@ void ast_push_declared(struct parse *p, struct ast_list *list, struct ast *n)
     if (first < last) {
         n->doc = doc_text(p, first, last - 1);
     }
-    if (n->kind == AST_EDITION && list->n == 0 && !p->root->doc) {
-        p->root->doc = n->doc;
-    }
     ast_push(p, list, n);
+}
+
+void ast_file_doc(struct parse *p)
+{
+    const struct comment *c = p->out->comments.at;
+    const struct ast_list *items = &p->root->list;
+    bool edition = items->n > 0 && items->at[0]->kind == AST_EDITION;
+    uint32_t first = edition ? comments_before(p, items->at[0]->span.end) : 0, last = first;
+    while (last < p->out->comments.n && c[last].is_doc &&
+           (last == first || next_line(p, c[last - 1].span.end, c[last].span.start))) {
+        last++;
+    }
+    uint32_t next = items->n > edition ? items->at[edition]->span.start : p->n;
+    if (last > first && c[first].span.start < next && !next_line(p, c[last - 1].span.end, next)) {
+        p->root->doc = doc_text(p, first, last - 1);
+    }
 }
 
 const char *ast_kind_name(enum ast_kind k)
@@ -244,6 +257,23 @@ static void gap(bool flat, int indent, FILE *out)
     }
 }
 
+static void print_node(const struct ast *n, int indent, bool flat, FILE *out);
+
+static void print_list(const struct ast_list *list, int indent, bool flat, FILE *out)
+{
+    size_t w = 0, room = indent < PRINT_WIDTH - 8 ? (size_t)(PRINT_WIDTH - 8 - indent) : 0;
+    for (uint32_t k = 0; !flat && k < list->n && w <= room; k++) {
+        w += width(list->at[k], room) + 1;
+    }
+    flat = flat || w <= room;
+    for (uint32_t k = 0; k < list->n; k++) {
+        if (k > 0 || !flat) {
+            gap(flat, indent, out);
+        }
+        print_node(list->at[k], indent, flat, out);
+    }
+}
+
 static void print_node(const struct ast *n, int indent, bool flat, FILE *out)
 {
     struct field f[FIELDS];
@@ -263,12 +293,7 @@ static void print_node(const struct ast *n, int indent, bool flat, FILE *out)
         } else if (f[i].list && f[i].list->n > 0) {
             gap(flat, indent + 2, out);
             fprintf(out, ":%s [", f[i].label);
-            for (uint32_t k = 0; k < f[i].list->n; k++) {
-                if (k > 0 || !flat) {
-                    gap(flat, indent + 4, out);
-                }
-                print_node(f[i].list->at[k], indent + 4, flat, out);
-            }
+            print_list(f[i].list, indent + 4, flat, out);
             fputc(']', out);
         }
     }

@@ -136,6 +136,9 @@ static void close_bracket(struct parse *p, const struct token *t)
         while (n > 0 && p->open.at[n - 1].kind != opener && !p->open.at[n - 1].is_block) {
             n--;
         }
+        if (n > 0 && p->open.at[n - 1].is_block && !t->newline) {
+            return; /* `f(1}`: more likely a wrong bracket than the end of the block */
+        }
     }
     if (n == 0 || p->open.at[n - 1].kind != opener) {
         return; /* closes nothing: the parser says so */

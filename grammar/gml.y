@@ -81,7 +81,7 @@ sep: SEP | ';' ;
 opt_sep: %empty | sep ;
 opt_comma: %empty | ',' ;
 
-item: GML NUM                               { $$ = N(EDITION, .num = $NUM->num); }
+item: GML NUM                               { $$ = N(EDITION, .num = $NUM->num, .str = $NUM->str); }
  | IMPORT STR                               { $$ = import_node(p, @$, $STR, true, NULL, @STR); }
  | IMPORT STR AS ID                         { $$ = import_node(p, @$, $STR, true, $ID, @ID); }
  | IMPORT qname                             { $$ = import_node(p, @$, $qname, false, NULL, @qname); }

@@ -230,6 +230,9 @@ static enum status parse(struct parse *p, int start)
     int failed = gmlyyparse(p);
     gmlyylex_destroy(p->scanner);
     freelocale(p->c_locale);
+    if (p->root->kind == AST_FILE) {
+        ast_file_doc(p);
+    }
     return failed || p->sink->n_errors > errors ? ST_MODEL : ST_OK;
 }
 

@@ -88,6 +88,8 @@ void ast_push(struct parse *p, struct ast_list *list, struct ast *n);
 struct ast_list ast_list_of(struct parse *p, struct ast *n);
 /* The same, and attaches the `##` comment that stands right above. */
 void ast_push_declared(struct parse *p, struct ast_list *list, struct ast *n);
+/* Documentation of the file: the `##` block before or right after `gml 1`, with a blank line below it. */
+void ast_file_doc(struct parse *p);
 struct ast *ast_number(struct parse *p, const char *text, uint32_t n, struct range at);
 
 /* gml.l: the next raw token; kind 0 at the end. */
