@@ -65,8 +65,9 @@ const char *type_text(const struct graph *g, const struct type *t)
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
+    h = (h ^ v) * 0x9e3779b97f4a7c15u; /* the second round spreads doubles, whose low bits are mostly zero */
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+    return h ^ h >> 32;
 }
 
 static uint64_t hash_node(uint64_t head, const val *in, uint32_t n_in, const int64_t *attr, uint32_t n_attr,
