@@ -1,0 +1,270 @@
+/* Data sets: splits, reordering, exact conversion, and what is refused. The plan is made by hand. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "runtime/data/data.h"
+
+static struct arena *arena;
+static struct graph *g;
+static struct diag_sink sink;
+static char folder[64];
+static struct data *data;
+static struct plan plan;
+
+static void set_up(void)
+{
+    arena = arena_new();
+    g = graph_new(arena);
+    diag_init(&sink, arena, NULL);
+    strcpy(folder, "/tmp/gml-data-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    if (!g->phases.n) {
+        vec_push(arena, &g->phases, ((struct phase){.name = "init", .kind = PHASE_INIT}));
+    }
+    vec_push(arena, &g->phases, ((struct phase){.name = "data.d", .kind = PHASE_DATA}));
+    vec_push(arena, &g->datas, ((struct data){.name = "d", .path = "d.npz", .phase = 1}));
+    data = &g->datas.at[0];
+    data->rows = dim_symbol(&g->dims, "d.rows");
+    plan = (struct plan){.arena = arena, .graph = g, .var = arena_array(arena, struct plan_var, 16)};
+}
+
+static void tear_down(void)
+{
+    unlink(arena_printf(arena, "%s/d.npz", folder));
+    rmdir(folder);
+    arena_free(arena);
+}
+
+static void write_file(const struct array *x, uint32_t n)
+{
+    ck_assert_int_eq(npz_write(arena_printf(arena, "%s/d.npz", folder), x, n, &sink), ST_OK);
+}
+
+static struct array member(const char *name, enum file_type t, int64_t rows, int64_t columns,
+                           const void *bytes, uint32_t item)
+{
+    struct array x = {
+        .name = name, .type = t, .item_bytes = item, .rank = columns ? 2 : 1, .dim = {rows, columns}};
+    x.bytes = bytes;
+    x.n_bytes = (uint64_t)rows * (columns ? (uint64_t)columns : 1) * item;
+    return x;
+}
+
+/* A field of `columns` values a row (0: one), with its raw variable at offset 256 * (index + 1) of the image.
+ */
+static void add_field(const char *source, enum dtype t, int64_t rows, int64_t columns)
+{
+    struct type raw = {t, columns ? 2 : 1, {data->rows, columns ? dim_const(&g->dims, columns) : 0}};
+    vec_push(arena, &g->vars,
+             ((struct var){
+                 .kind = VAR_DATA, .key = arena_printf(arena, "d.%s#raw", source), .type = raw, .data = 1}));
+    uint32_t v = g->vars.n - 1;
+    int64_t attr = v;
+    struct node_spec s = {.op = OP_read, .phase = 1, .attr = &attr, .n_attr = 1, .type = raw};
+    struct data_field *f = arena_array(arena, struct data_field, data->n_field + 1);
+    if (data->n_field) {
+        memcpy(f, data->field, data->n_field * sizeof *f);
+    }
+    f[data->n_field] =
+        (struct data_field){.name = source, .source = source, .var = v, .raw = graph_add(g, &s, &sink)};
+    f[data->n_field].type = (struct type){t, columns ? 1 : 0, {columns ? dim_const(&g->dims, columns) : 0}};
+    ck_assert_uint_ne(f[data->n_field].raw, 0);
+    data->field = f;
+    data->n_field++;
+    struct operand *o = &plan.var[v].view;
+    *o = (struct operand){
+        .offset = 256 * (uint64_t)data->n_field, .dtype = (uint8_t)t, .rank = columns ? 2 : 1};
+    o->dim[0] = rows;
+    o->stride[0] = columns ? columns : 1;
+    o->dim[1] = columns;
+    o->stride[1] = 1;
+}
+
+static void add_phase(const char *split)
+{
+    vec_push(arena, &g->phases, ((struct phase){.name = "p", .kind = PHASE_USER, .data = 1, .split = split}));
+}
+
+static struct data_sets *open_ok(void)
+{
+    struct data_sets *s;
+    enum status st = data_open(g, folder, NULL, 0, &sink, &s);
+    ck_assert_msg(st == ST_OK, "%s", sink.list.n ? sink.list.at[0].message : "?");
+    return s;
+}
+
+static void expect_refused(enum diag_code code, const char *part)
+{
+    ck_assert_uint_ge(sink.list.n, 1);
+    ck_assert_str_eq(diag_name(sink.list.at[0].code), diag_name(code));
+    ck_assert_msg(strstr(sink.list.at[0].message, part) != NULL, "%s", sink.list.at[0].message);
+}
+
+START_TEST(split_by_text_field_reorders_stably)
+{
+    unsigned char x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    struct array m[] = {member("x", FT_U8, 6, 2, x, 1),
+                        member("part", FT_BYTES, 6, 0, "test\0traintraintest\0traintest\0", 5)};
+    write_file(m, 2);
+    add_field("x", DT_F32, 6, 2);
+    data->split = SPLIT_FIELD;
+    data->split_field = "part";
+    add_phase("train");
+    add_phase("test");
+    add_phase(NULL);
+    struct data_sets *s = open_ok();
+    int64_t(*rows)[2];
+    ck_assert_int_eq(data_split_rows(s, arena, &sink, &rows), ST_OK);
+    ck_assert_int_eq(rows[0][1], 0);
+    ck_assert(rows[2][0] == 3 && rows[2][1] == 3);
+    ck_assert(rows[3][0] == 0 && rows[3][1] == 3);
+    ck_assert(rows[4][0] == 0 && rows[4][1] == 6);
+    char *image = arena_alloc(arena, 4096);
+    ck_assert_int_eq(data_fill(s, 0, &plan, image, &sink), ST_OK);
+    static const float want[] = {0, 1, 6, 7, 10, 11, 2, 3, 4, 5, 8, 9};
+    ck_assert_mem_eq(image + 256, want, sizeof want);
+    data_close(s);
+}
+END_TEST
+
+START_TEST(fractions_and_ranges_keep_the_order)
+{
+    static unsigned char x[1797];
+    struct array m[] = {member("x", FT_U8, 1797, 0, x, 1)};
+    write_file(m, 1);
+    add_field("x", DT_I32, 1797, 0);
+    struct split_part parts[] = {{"train", 0.8, 0, 0}, {"test", 0.2, 0, 0}};
+    data->split = SPLIT_FRACTION;
+    data->parts = parts;
+    data->n_part = 2;
+    struct data_sets *s = open_ok();
+    ck_assert(s->at[0].part[0].row0 == 0 && s->at[0].part[0].rows == 1437);
+    ck_assert(s->at[0].part[1].row0 == 1437 && s->at[0].part[1].rows == 360);
+    data_close(s);
+    struct split_part ranges[] = {{"a", 0, 10, 20}, {"b", 0, 1797, 1797}};
+    data->split = SPLIT_ROWS;
+    data->parts = ranges;
+    s = open_ok();
+    ck_assert(s->at[0].part[0].row0 == 10 && s->at[0].part[0].rows == 10);
+    int64_t(*rows)[2];
+    add_phase("b");
+    ck_assert_int_eq(data_split_rows(s, arena, &sink, &rows), ST_DATA);
+    expect_refused(DIAG_F3106, "no rows");
+    data_close(s);
+    ranges[1].to = 1798;
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    ck_assert_ptr_null(s);
+}
+END_TEST
+
+START_TEST(unknown_split_lists_what_there_is)
+{
+    int32_t x[] = {5, 6, 7}, part[] = {0, 1, 0};
+    struct array m[] = {member("x", FT_I32, 3, 0, x, 4), member("part", FT_I32, 3, 0, part, 4)};
+    write_file(m, 2);
+    add_field("x", DT_I32, 3, 0);
+    data->split = SPLIT_FIELD;
+    data->split_field = "part";
+    add_phase("1");
+    struct data_sets *s = open_ok();
+    int64_t(*rows)[2];
+    ck_assert_int_eq(data_split_rows(s, arena, &sink, &rows), ST_OK);
+    ck_assert(rows[2][0] == 2 && rows[2][1] == 1);
+    add_phase("2");
+    ck_assert_int_eq(data_split_rows(s, arena, &sink, &rows), ST_DATA);
+    expect_refused(DIAG_F3105, "\"0\", \"1\"");
+    data_close(s);
+}
+END_TEST
+
+/* Converts one stored row of one value; returns whether it was taken, and the value. */
+static bool convert(enum file_type from, const void *bytes, uint32_t item, enum dtype to, void *out)
+{
+    sink.list.n = 0;
+    data->n_field = 0;
+    struct array m[] = {member("x", from, 1, 0, bytes, item)};
+    write_file(m, 1);
+    add_field("x", to, 1, 0);
+    struct data_sets *s = open_ok();
+    char *image = arena_alloc(arena, 1024);
+    enum status st = data_fill(s, 0, &plan, image, &sink);
+    memcpy(out, image + 256, 8);
+    data_close(s);
+    if (st != ST_OK) {
+        ck_assert_int_eq(st, ST_DATA);
+        expect_refused(DIAG_F3104, "row 0");
+    }
+    return st == ST_OK;
+}
+
+START_TEST(conversion_is_exact_or_refused)
+{
+    union {
+        float f;
+        double d;
+        int32_t i;
+        unsigned char b;
+        char bytes[8];
+    } out;
+    ck_assert(convert(FT_I64, &(int64_t){-2147483648ll}, 8, DT_I32, &out) && out.i == INT32_MIN);
+    ck_assert(!convert(FT_I64, &(int64_t){2147483648ll}, 8, DT_I32, &out));
+    ck_assert(!convert(FT_U64, &(uint64_t){~0ull}, 8, DT_I32, &out));
+    ck_assert(convert(FT_F32, &(float){7}, 4, DT_I32, &out) && out.i == 7);
+    ck_assert(!convert(FT_F32, &(float){7.5f}, 4, DT_I32, &out));
+    ck_assert(!convert(FT_F32, &(float){NAN}, 4, DT_I32, &out));
+    ck_assert(convert(FT_F64, &(double){NAN}, 8, DT_F32, &out) && isnan(out.f));
+    ck_assert(convert(FT_F64, &(double){INFINITY}, 8, DT_F32, &out) && isinf(out.f));
+    ck_assert(!convert(FT_F64, &(double){1e300}, 8, DT_F32, &out));
+    ck_assert(convert(FT_F64, &(double){1e300}, 8, DT_F64, &out) && out.d == 1e300);
+    ck_assert(convert(FT_BOOL, &(unsigned char){1}, 1, DT_F32, &out) && out.f == 1);
+    ck_assert(convert(FT_U8, &(unsigned char){1}, 1, DT_BOOL, &out) && out.b == 1);
+    ck_assert(!convert(FT_U8, &(unsigned char){2}, 1, DT_BOOL, &out));
+}
+END_TEST
+
+START_TEST(members_are_checked)
+{
+    unsigned char x[12] = {0};
+    struct array m[] = {member("images", FT_U8, 4, 3, x, 1), member("labels", FT_U8, 3, 0, x, 1)};
+    struct data_sets *s;
+    write_file(m, 2);
+    add_field("image", DT_F32, 4, 3);
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3101, "`images`, `labels`");
+    ck_assert_str_eq(sink.list.at[0].help, "did you mean `images`?");
+    data->n_field = 0;
+    sink.list.n = 0;
+    add_field("images", DT_F32, 4, 4);
+    s = open_ok();
+    ck_assert_int_eq(data_fill(s, 0, &plan, arena_alloc(arena, 1024), &sink), ST_DATA);
+    expect_refused(DIAG_F3103, "u8[3] a row, but `images` is declared f32[4]");
+    data_close(s);
+    sink.list.n = 0;
+    add_field("labels", DT_I32, 3, 0);
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3102, "`images` has 4 rows and `labels` has 3");
+    sink.list.n = 0;
+    struct data_override over = {"digits", "x.npz"};
+    ck_assert_int_eq(data_open(g, folder, &over, 1, &sink, &s), ST_USAGE);
+    expect_refused(DIAG_U1002, "digits");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("data");
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, split_by_text_field_reorders_stably);
+    tcase_add_test(t, fractions_and_ranges_keep_the_order);
+    tcase_add_test(t, unknown_split_lists_what_there_is);
+    tcase_add_test(t, conversion_is_exact_or_refused);
+    tcase_add_test(t, members_are_checked);
+    Suite *s = suite_create("data");
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

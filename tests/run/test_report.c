@@ -1,0 +1,175 @@
+/* Lines for programs and for people. */
+#include <check.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "runtime/base/seam.h"
+#include "runtime/report/report.h"
+
+static struct arena *arena;
+static struct diag_sink sink;
+static char path[64];
+
+static void set_up(void)
+{
+    arena = arena_new();
+    diag_init(&sink, arena, NULL);
+    strcpy(path, "/tmp/gml-report-XXXXXX");
+    close(mkstemp(path));
+}
+
+static void tear_down(void)
+{
+    unlink(path);
+    arena_free(arena);
+}
+
+START_TEST(numbers_read_back)
+{
+    static const double x[] = {0,     1,           -1,      0.1,    (double)0.1f,
+                               1e-30, 123456789.0, 1.0 / 3, 5e-324, 1.7976931348623157e308};
+    char text[32];
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
+        number_text(x[i], text);
+        bool narrow = (double)(float)x[i] == x[i];
+        ck_assert_msg(narrow ? strtof(text, NULL) == (float)x[i] : strtod(text, NULL) == x[i], "%s", text);
+    }
+    number_text((double)0.1f, text);
+    ck_assert_str_eq(text, "0.1");
+    number_text(NAN, text);
+    ck_assert_str_eq(text, "null");
+}
+END_TEST
+
+static json_t *line(char **at)
+{
+    char *end = strchr(*at, '\n');
+    ck_assert_ptr_nonnull(end);
+    *end = 0;
+    json_t *j = json_loads(*at, 0, NULL);
+    ck_assert_msg(j != NULL, "%s", *at);
+    *at = end + 1;
+    return j;
+}
+
+START_TEST(metrics_file_has_a_line_each)
+{
+    struct metric_value m[] = {{"train.loss", 0.25}, {"train.\"odd\"", INFINITY}};
+    struct report_options o = {.metrics_path = path, .steps = 10};
+    struct report *r;
+    ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
+    struct event e = {EVENT_EPOCH, "train", 11, 1, m, 2, 1.5};
+    ck_assert_int_eq(report_event(r, &e), ST_OK);
+    struct summary s = {m, 1, 11, 0, 2.5, "cpu", "done"};
+    ck_assert_int_eq(report_summary(r, &s), ST_OK);
+    report_close(r);
+    char *text;
+    size_t n;
+    ck_assert_int_eq(file_read(arena, path, 10000, &text, &n, &sink), ST_OK);
+    json_t *j = line(&text);
+    ck_assert_str_eq(json_string_value(json_object_get(j, "event")), "epoch");
+    ck_assert_int_eq(json_integer_value(json_object_get(j, "step")), 11);
+    json_t *metrics = json_object_get(j, "metrics");
+    ck_assert(json_number_value(json_object_get(metrics, "train.loss")) == 0.25);
+    ck_assert(json_is_null(json_object_get(metrics, "train.\"odd\"")));
+    json_decref(j);
+    j = line(&text);
+    ck_assert_str_eq(json_string_value(json_object_get(j, "event")), "summary");
+    ck_assert_str_eq(json_string_value(json_object_get(j, "device")), "cpu");
+    json_decref(j);
+    ck_assert_int_eq(*text, 0);
+}
+END_TEST
+
+static ssize_t disk_full(int fd, const void *from, size_t n)
+{
+    (void)fd;
+    (void)from;
+    (void)n;
+    return 0;
+}
+
+START_TEST(a_full_disk_is_an_error)
+{
+    struct report_options o = {.metrics_path = path};
+    struct report *r;
+    ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
+    struct io_seam real = io_seam;
+    io_seam.write = disk_full;
+    struct event e = {.phase = "train"};
+    enum status st = report_event(r, &e);
+    io_seam = real;
+    report_close(r);
+    ck_assert_int_eq(st, ST_RESOURCE);
+}
+END_TEST
+
+START_TEST(people_get_plain_lines_without_a_terminal)
+{
+    struct metric_value m[] = {{"train.loss", 0.25}};
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    struct report_options o = {.out = out, .steps = 100};
+    struct report *r;
+    ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
+    for (int64_t step = 1; step <= 12; step++) {
+        struct event e = {EVENT_STEP, "train", step, 0, m, 1, 61};
+        ck_assert_int_eq(report_event(r, &e), ST_OK);
+        report_tick(r, &e);
+    }
+    struct event e = {EVENT_EPOCH, "train", 12, 1, m, 1, 61};
+    ck_assert_int_eq(report_event(r, &e), ST_OK);
+    report_close(r);
+    fclose(out);
+    ck_assert_str_eq(text, "train    step 5  loss 0.25  1:01\n"
+                           "train    step 10  loss 0.25  1:01\n"
+                           "train    step 12  epoch 1  loss 0.25  1:01\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(run_json_holds_the_configs)
+{
+    struct run_config c[] = {{"lr", "0.001"}, {"widths", "[256, 128]"}, {"mode", "fast"}};
+    struct run_file f = {"digits", "data/digits.npz", 255, 1797};
+    struct run_info info = {.model = "digits",
+                            .command = "gmlrun train",
+                            .device = "cpu",
+                            .device_version = "",
+                            .precision = "f32",
+                            .version = "1",
+                            .seed = 7,
+                            .config = c,
+                            .n_config = 3,
+                            .data = &f,
+                            .n_data = 1};
+    ck_assert_int_eq(report_run_json(path, &info, &sink), ST_OK);
+    json_t *j = json_load_file(path, 0, NULL), *config = json_object_get(j, "config");
+    ck_assert(json_number_value(json_object_get(config, "lr")) == 0.001);
+    ck_assert_uint_eq(json_array_size(json_object_get(config, "widths")), 2);
+    ck_assert_str_eq(json_string_value(json_object_get(config, "mode")), "fast");
+    json_t *d = json_object_get(json_object_get(j, "data"), "digits");
+    ck_assert_str_eq(json_string_value(json_object_get(d, "hash")), "fnv1a64:00000000000000ff");
+    json_decref(j);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("report");
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, numbers_read_back);
+    tcase_add_test(t, metrics_file_has_a_line_each);
+    tcase_add_test(t, a_full_disk_is_an_error);
+    tcase_add_test(t, people_get_plain_lines_without_a_terminal);
+    tcase_add_test(t, run_json_holds_the_configs);
+    Suite *s = suite_create("report");
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
