@@ -47,10 +47,11 @@ size_t mem_size(size_t n, size_t size);
     }
 #define vec_push(a, v, x)                                                                                    \
     do {                                                                                                     \
+        __auto_type vec_push_x = (x); /* first: x may use v */                                               \
         if ((v)->n == (v)->cap) {                                                                            \
             (v)->at = vec_grow((a), (v)->at, &(v)->cap, sizeof *(v)->at);                                    \
         }                                                                                                    \
-        (v)->at[(v)->n++] = (x);                                                                             \
+        (v)->at[(v)->n++] = vec_push_x;                                                                      \
     } while (0)
 void *vec_grow(struct arena *a, void *at, uint32_t *cap, size_t size);
 
