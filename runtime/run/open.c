@@ -69,33 +69,15 @@ static enum status set_config(struct run *r, const struct run_set *s)
 
 /* -- the plan */
 
-static uint32_t count_dims(const struct graph *g)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->configs.n; i++) {
-        n += g->configs.at[i].kind == CONFIG_DIM;
-    }
-    return n;
-}
-
+/* Dim configs are bound from their values in the graph, which --set has changed already. */
 static enum status make_plan(struct run *r, const struct target *target, int64_t (*split_rows)[2])
 {
     const struct graph *g = r->graph;
-    uint32_t dims = count_dims(g);
-    const char **name = arena_array(r->arena, const char *, dims);
-    int64_t *value = arena_array(r->arena, int64_t, dims), *rows = arena_array(r->arena, int64_t, g->datas.n);
+    int64_t *rows = arena_array(r->arena, int64_t, g->datas.n);
     struct plan_options o = {.data_rows = rows,
                              .split_rows = (const int64_t(*)[2])split_rows,
-                             .set_name = name,
-                             .set_value = value,
                              .target = *target,
                              .no_reuse = r->o->debug_plan};
-    for (uint32_t i = 0; i < g->configs.n; i++) {
-        if (g->configs.at[i].kind == CONFIG_DIM) {
-            name[o.n_set] = g->configs.at[i].name;
-            value[o.n_set++] = (int64_t)g->configs.at[i].value;
-        }
-    }
     for (uint32_t i = 0; i < g->datas.n; i++) {
         rows[i] = r->data->at[i].rows;
     }
