@@ -1,0 +1,90 @@
+/* Descriptions of the operators that read the control block, of the random draws, and of the tick. */
+#include "kernels/cuda/describe.h"
+#include "kernels/tick_args.h"
+
+/* step: phase, which. knob: config. metric: phase, metric, absolute index (added by the planner). */
+static int control_read(enum op op, const struct kargs *k, struct launch *l)
+{
+    struct control_params p = {.control = control_operand(k)->offset,
+                               .out = k->out[0].offset,
+                               .a = k->n_attr > 0 ? (int32_t)k->attr[0] : 0,
+                               .b = k->n_attr > 1 ? (int32_t)k->attr[k->n_attr - 1] : 0,
+                               .dtype = k->out[0].dtype};
+    if (p.dtype != DT_F32 && p.dtype != DT_I32 && p.dtype != DT_BOOL) {
+        return CUDA_UNSUPPORTED;
+    }
+    return launch_make(l, cuda_control_function(op), 1, 1, 1, 1, &p, sizeof p);
+}
+
+static int random_launch(enum op op, const struct kargs *k, struct random_params *p, const struct target *t,
+                         struct launch *l)
+{
+    const struct operand *out = &k->out[0];
+    p->out = out->offset;
+    p->control = control_operand(k)->offset;
+    p->n = operand_count(out);
+    if (p->n == 0) {
+        return 0;
+    }
+    if (!operand_is_contiguous(out)) {
+        return CUDA_UNSUPPORTED;
+    }
+    return launch_make(l, cuda_random_function(op), grid_for(t, p->n, 4 * 256), 1, 256, 1, p, sizeof *p);
+}
+
+/* uniform, normal, bernoulli: op id, phase. */
+static int draw(enum op op, const struct kargs *k, const struct target *t, struct launch *l)
+{
+    struct random_params p = {.op_id = (uint64_t)k->attr[0], .phase = (int32_t)k->attr[1]};
+    if (op == OP_bernoulli) {
+        p.p = k->in[0].offset;
+    } else if (k->out[0].dtype != DT_F32) {
+        return CUDA_UNSUPPORTED;
+    }
+    return random_launch(op, k, &p, t, l);
+}
+
+/* op id, n; inputs index and epoch. */
+static int shuffle(enum op op, const struct kargs *k, const struct target *t, struct launch *l)
+{
+    struct random_params p = {.op_id = (uint64_t)k->attr[0],
+                              .bound = k->attr[1],
+                              .index = k->in[0].offset,
+                              .epoch = k->in[1].offset};
+    walk_operands(&p.walk, 2, (const struct operand *const[]){&k->in[0], &k->out[0]});
+    return p.bound > UINT32_MAX ? CUDA_UNSUPPORTED : random_launch(op, k, &p, t, l);
+}
+
+/* phase, shuffled, op id. */
+static int rows(enum op op, const struct kargs *k, const struct target *t, struct launch *l)
+{
+    struct random_params p = {
+        .phase = (int32_t)k->attr[0], .shuffled = k->attr[1] != 0, .op_id = (uint64_t)k->attr[2]};
+    return random_launch(op, k, &p, t, l);
+}
+
+#define CONTROL_OP(name, call)                                                                               \
+    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max);               \
+    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max)                \
+    {                                                                                                        \
+        (void)t;                                                                                             \
+        return max < 1 ? CUDA_UNSUPPORTED : call;                                                            \
+    }
+CONTROL_OP(step, control_read(OP_step, k, l))
+CONTROL_OP(knob, control_read(OP_knob, k, l))
+CONTROL_OP(metric, control_read(OP_metric, k, l))
+CONTROL_OP(uniform, draw(OP_uniform, k, t, l))
+CONTROL_OP(normal, draw(OP_normal, k, t, l))
+CONTROL_OP(bernoulli, draw(OP_bernoulli, k, t, l))
+CONTROL_OP(shuffle, shuffle(OP_shuffle, k, t, l))
+CONTROL_OP(rows, rows(OP_rows, k, t, l))
+
+int cuda_tick(const struct plan *p, uint32_t variant, uint64_t ring, bool first, struct launch *out)
+{
+    struct tick_params t = {.ring = ring};
+    if (tick_args_make(p, variant, &t.args)) {
+        return CUDA_UNSUPPORTED;
+    }
+    t.args.first = first;
+    return launch_make(out, cuda_tick_function(), 1, 1, 1, 1, &t, sizeof t);
+}

@@ -1,0 +1,54 @@
+/* step, knob, metric, and the tick: one thread each. Built without fused multiply-add, so that the f64 metrics and counters of the tick
+ * are those of the CPU to the bit. */
+#include "kernels/cuda/device.cuh"
+#include "kernels/tick.h"
+#include "runtime/base/dtype.h"
+
+__device__ __forceinline__ void put_number(char *at, int dtype, double x)
+{
+    if (dtype == DT_F32) {
+        *(float *)at = (float)x;
+    } else if (dtype == DT_I32) {
+        *(int32_t *)at = to_i32(x);
+    } else {
+        *(uint8_t *)at = to_bool(x);
+    }
+}
+
+__global__ void step_kernel(char *arena, const __grid_constant__ struct control_params p)
+{
+    const struct phase_control *c = &((const struct control *)(arena + p.control))->phase[p.a];
+    int64_t n = p.b == 0 ? c->step : p.b == 1 ? c->steps : c->epoch;
+    *(int32_t *)(arena + p.out) = (int32_t)n;
+}
+__global__ void knob_kernel(char *arena, const __grid_constant__ struct control_params p)
+{
+    put_number(arena + p.out, p.dtype, ((const struct control *)(arena + p.control))->knob[p.a]);
+}
+__global__ void metric_kernel(char *arena, const __grid_constant__ struct control_params p)
+{
+    put_number(arena + p.out, p.dtype, ((const struct control *)(arena + p.control))->metric[p.b].last);
+}
+
+__global__ void tick_kernel(char *arena, const __grid_constant__ struct tick_params p)
+{
+    tick(arena, &p.args, (struct ring *)p.ring);
+}
+
+extern "C" const void *cuda_control_function(int op)
+{
+    switch (op) {
+    case OP_step:
+        return (const void *)step_kernel;
+    case OP_knob:
+        return (const void *)knob_kernel;
+    case OP_metric:
+        return (const void *)metric_kernel;
+    default:
+        return nullptr;
+    }
+}
+extern "C" const void *cuda_tick_function(void)
+{
+    return (const void *)tick_kernel;
+}

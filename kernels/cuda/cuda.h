@@ -1,0 +1,32 @@
+/* CUDA kernels as the executor sees them: a table of descriptions by operator, the description of a library matrix product,
+ * and that of the tick. All pure: they read operands and numbers, call no device, and are tested without a GPU.
+ *
+ * Kernel arguments are (char *arena, params): the executor passes the arena's device address and struct launch.params. */
+#ifndef GML_KERNELS_CUDA_CUDA_H
+#define GML_KERNELS_CUDA_CUDA_H
+#include "kernels/kernel.h"
+
+/* What a description returns instead of a count of launches: no CUDA kernel takes these operands (dtype, rank). */
+enum { CUDA_UNSUPPORTED = -1, CUDA_MAX_LAUNCHES = 64 };
+
+/* By enum op; NULL for META and VIEW rows. kernels/cuda/table.c */
+extern const cuda_kernel_fn cuda_kernels[OP_COUNT];
+
+/* A matrix product for cuBLASLt, in its column-major terms: D[m, n] = A[m, k] B[k, n], f32. A and B may be transposed; `calls` products
+ * of `batch` matrices each, because a library call knows one batch stride only. */
+struct gemm {
+    int64_t m, n, k;
+    bool ta, tb;
+    int64_t lda, ldb, ldd;
+    int64_t batch, stride_a, stride_b, stride_d; /* elements */
+    uint64_t a, b, d;                            /* byte offsets of the first call */
+    int64_t calls, step_a, step_b, step_d;       /* bytes from call to call */
+    uint64_t work, work_bytes;
+};
+/* False when the library cannot take the operands (then cuda_matmul does). */
+bool cudalib_matmul(const struct kargs *k, struct gemm *out);
+
+/* The tick of a variant: the last launch of a step. `ring` is the device address of the mapped ring. */
+int cuda_tick(const struct plan *p, uint32_t variant, uint64_t ring, bool first, struct launch *out);
+
+#endif

@@ -1,0 +1,101 @@
+/* Matrix products: described for cuBLASLt where it can take the operands, and as an own tiled kernel for the rest (strides without a unit,
+ * empty inner axes, no library). Row-major D = X W is column-major D^T = W^T X^T, so the operands change places. */
+#include "kernels/cuda/describe.h"
+
+/* A row-major [rows, cols] operand seen column-major is [cols, rows]; `transposed` when its columns are the unit axis instead. */
+static bool leading(int64_t rows, int64_t cols, int64_t row, int64_t col, bool *transposed, int64_t *ld)
+{
+    if ((col == 1 || cols == 1) && (row >= cols || rows == 1)) {
+        *transposed = false;
+        *ld = rows == 1 ? cols : row;
+        return true;
+    }
+    if ((row == 1 || rows == 1) && (col >= rows || cols == 1)) {
+        *transposed = true;
+        *ld = cols == 1 ? rows : col;
+        return true;
+    }
+    return false;
+}
+
+static void batch_walk(const struct operand *x, const struct operand *w, const struct operand *out, struct walk *b)
+{
+    walk_make(b, out->rank - 2, out->dim, 3, (const int64_t *const[]){x->stride, w->stride, out->stride});
+}
+
+static bool shapes_are_plain(const struct operand *x, const struct operand *w, const struct operand *out)
+{
+    return x->rank >= 2 && w->rank == x->rank && out->rank == x->rank && x->dtype == DT_F32 && w->dtype == DT_F32 &&
+           out->dtype == DT_F32;
+}
+
+bool cudalib_matmul(const struct kargs *k, struct gemm *g)
+{
+    const struct operand *x = &k->in[0], *w = &k->in[1], *out = &k->out[0];
+    if (!shapes_are_plain(x, w, out)) {
+        return false;
+    }
+    int r = out->rank;
+    struct walk b;
+    batch_walk(x, w, out, &b);
+    bool td;
+    *g = (struct gemm){.m = out->dim[r - 1], .n = out->dim[r - 2], .k = x->dim[r - 1]};
+    if (g->m < 1 || g->n < 1 || g->k < 1 || b.n < 1 || b.rank > 2 || g->m > INT32_MAX || g->n > INT32_MAX ||
+        g->k > INT32_MAX) {
+        return false;
+    }
+    bool fits = leading(g->k, g->m, w->stride[r - 2], w->stride[r - 1], &g->ta, &g->lda) &&
+                leading(g->n, g->k, x->stride[r - 2], x->stride[r - 1], &g->tb, &g->ldb) &&
+                leading(g->n, g->m, out->stride[r - 2], out->stride[r - 1], &td, &g->ldd) && !td;
+    if (!fits) {
+        return false;
+    }
+    int in = b.rank - 1;
+    g->batch = b.dim[in];
+    g->stride_b = b.stride[0][in];
+    g->stride_a = b.stride[1][in];
+    g->stride_d = b.stride[2][in];
+    g->calls = b.rank == 2 ? b.dim[0] : 1;
+    if (b.rank == 2) {
+        g->step_b = b.stride[0][0] * 4;
+        g->step_a = b.stride[1][0] * 4;
+        g->step_d = b.stride[2][0] * 4;
+    }
+    g->a = w->offset;
+    g->b = x->offset;
+    g->d = out->offset;
+    g->work = k->work;
+    g->work_bytes = k->work_bytes;
+    return g->batch <= INT32_MAX && g->calls <= 64;
+}
+
+int cuda_matmul(const struct kargs *k, const struct target *t, struct launch *l, int max);
+int cuda_matmul(const struct kargs *k, const struct target *t, struct launch *l, int max)
+{
+    const struct operand *x = &k->in[0], *w = &k->in[1], *out = &k->out[0];
+    struct matmul_params p = {.x = x->offset, .w = w->offset, .out = out->offset};
+    (void)t;
+    if (max < 1 || !shapes_are_plain(x, w, out)) {
+        return CUDA_UNSUPPORTED;
+    }
+    int r = out->rank;
+    p.m = out->dim[r - 2];
+    p.n = out->dim[r - 1];
+    p.k = x->dim[r - 1];
+    p.x_row = x->stride[r - 2];
+    p.x_col = x->stride[r - 1];
+    p.w_row = w->stride[r - 2];
+    p.w_col = w->stride[r - 1];
+    p.out_row = out->stride[r - 2];
+    p.out_col = out->stride[r - 1];
+    batch_walk(x, w, out, &p.batch);
+    if (p.batch.n == 0 || p.m == 0 || p.n == 0) {
+        return 0;
+    }
+    int64_t rows = ceil_div(p.m, TILE), columns = ceil_div(p.n, TILE);
+    int got = launch_make(l, cuda_matmul_function(), columns, rows < 65535 ? rows : 65535, TILE, 8, &p, sizeof p);
+    if (got == 1) {
+        l->grid[2] = (uint32_t)(p.batch.n < 65535 ? p.batch.n : 65535);
+    }
+    return got;
+}

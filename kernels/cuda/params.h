@@ -1,0 +1,109 @@
+/* Parameters of the CUDA kernels, shared by the descriptions (C) and the kernels (CUDA C++). A kernel is called as
+ * kernel(char *arena, params): every `uint64_t` place is a byte offset into the arena, every stride counts elements.
+ * Axes are collapsed on the host (walk.c) and run from slow to fast. All structs fit struct launch.params. */
+#ifndef GML_KERNELS_CUDA_PARAMS_H
+#define GML_KERNELS_CUDA_PARAMS_H
+#include <stdint.h>
+#include "kernels/tick.h"
+
+enum { CUDA_AXES = 8, CUDA_OPERANDS = 4, CUDA_PACK = 28 };
+
+/* Collapsed axes with the strides of up to four operands. rank >= 1 (one axis of size 1 for a scalar). */
+struct walk {
+    int64_t n; /* product of dim */
+    int32_t rank;
+    int32_t operands;
+    int64_t dim[CUDA_AXES];
+    int64_t stride[CUDA_OPERANDS][CUDA_AXES];
+};
+
+/* Elementwise: operand 3 is the output. In the vector form an index stands for four neighbours: the last axis counts groups and
+ * its stride is 4 (four elements) or 0 (one element repeated). */
+struct elem_params {
+    struct walk walk;
+    uint64_t at[CUDA_OPERANDS];
+};
+
+/* Reductions. kept: strides of input and output. reduced: stride of the input. With segments > 1 the output is the array of
+ * partial accumulators [segments][kept]. */
+struct reduce_params {
+    struct walk kept, reduced;
+    uint64_t in, out;
+    int64_t n; /* elements behind one result, for `finish` */
+    int64_t segments;
+    int32_t finish;
+};
+
+/* softmax, xent, argmax: one row of k elements per warp or block. Operands: input, label, output. */
+struct row_params {
+    struct walk rows;
+    uint64_t in, label, out, control;
+    int64_t k, in_stride, out_stride;
+    uint32_t node;
+};
+
+/* gather and put_add. places: the axes of the index (index, outer axes of values); width: the axes of one row. */
+struct index_params {
+    struct walk places; /* index, values (gather: out; put_add: v) */
+    struct walk width;  /* table, values, out (put_add) */
+    uint64_t table, index, values, out, control;
+    int64_t rows, table_stride, out_stride; /* rows of the table and the stride between them */
+    uint32_t node;
+};
+
+struct pad_params {
+    struct walk out; /* axes as they are, not collapsed: output, input */
+    int64_t in_dim[CUDA_AXES], start[CUDA_AXES], step[CUDA_AXES];
+    uint64_t in, to;
+};
+
+/* Copies `copy` elements, then zeros up to `total`. */
+struct pack_entry {
+    uint64_t from, to;
+    int64_t copy, total;
+};
+struct pack_params {
+    struct pack_entry entry[CUDA_PACK];
+    int32_t n;
+};
+
+/* A constant for every range of a flat block. table: f64[ranges, 3], rows (first element, elements, value) ascending. */
+struct ranges_params {
+    uint64_t out, table;
+    int64_t n, ranges;
+    float otherwise;
+};
+
+struct fill_params {
+    struct walk out;
+    uint64_t to;
+};
+
+struct random_params {
+    uint64_t out, control, p, index, epoch;
+    uint64_t op_id;
+    struct walk walk; /* shuffle: index, output; bernoulli and draws: unused */
+    int64_t n, bound;
+    int32_t phase, shuffled;
+};
+
+struct control_params {
+    uint64_t control, out;
+    int32_t a, b;
+    int32_t dtype;
+};
+
+/* The tick's parameters and the device address of the metric ring. */
+struct tick_params {
+    struct tick_args args;
+    uint64_t ring;
+};
+
+struct matmul_params {
+    uint64_t x, w, out;
+    int64_t m, n, k;
+    int64_t x_row, x_col, w_row, w_col, out_row, out_col;
+    struct walk batch; /* x, w, out */
+};
+
+#endif

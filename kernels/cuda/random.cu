@@ -1,0 +1,97 @@
+/* Draws and row numbers, bit-identical with the CPU: Philox and portable_math.h only, built without fused multiply-add. A thread makes the four
+ * lanes of one Philox block. */
+#include "kernels/cuda/device.cuh"
+#include "runtime/base/philox.h"
+#include "runtime/plan/control.h"
+
+__device__ __forceinline__ const struct control *control_of(const char *arena, const struct random_params &p)
+{
+    return (const struct control *)(arena + p.control);
+}
+
+struct draw_uniform {
+    typedef float out;
+    static __device__ __forceinline__ float value(uint32_t bits, float)
+    {
+        return uniform_u24(bits);
+    }
+};
+struct draw_normal {
+    typedef float out;
+    static __device__ __forceinline__ float value(uint32_t bits, float)
+    {
+        return normal_u24(bits);
+    }
+};
+struct draw_bernoulli {
+    typedef uint8_t out;
+    static __device__ __forceinline__ uint8_t value(uint32_t bits, float p)
+    {
+        return uniform_u24(bits) < p;
+    }
+};
+
+template <class D, bool HAS_P> __global__ void draw_kernel(char *arena, const __grid_constant__ struct random_params p)
+{
+    const struct control *c = control_of(arena, p);
+    uint64_t key = c->key ^ p.op_id, step = (uint64_t)c->phase[p.phase].step;
+    float chance = HAS_P ? *(const float *)(arena + p.p) : 0;
+    typename D::out *out = (typename D::out *)(arena + p.out);
+    for (int64_t b = thread_index(); 4 * b < p.n; b += thread_count()) {
+        struct philox x = draw_block(key, (uint32_t)b, 0, step);
+#pragma unroll
+        for (int lane = 0; lane < 4; lane++) {
+            if (4 * b + lane < p.n) {
+                out[4 * b + lane] = D::value(x.x[lane], chance);
+            }
+        }
+    }
+}
+
+__global__ void shuffle_kernel(char *arena, const __grid_constant__ struct random_params p)
+{
+    uint64_t key = control_of(arena, p)->key ^ p.op_id;
+    int64_t epoch = *(const int32_t *)(arena + p.epoch);
+    for (int64_t i = thread_index(); i < p.walk.n; i += thread_count()) {
+        int64_t at[2];
+        walk_any<2>(p.walk, i, at);
+        int32_t from = ((const int32_t *)(arena + p.index))[at[0]];
+        int32_t to = from;
+        if (from >= 0 && from < p.bound) {
+            to = (int32_t)permute_index((uint32_t)from, (uint32_t)p.bound, key, (uint64_t)epoch);
+        }
+        ((int32_t *)(arena + p.out))[at[1]] = to;
+    }
+}
+
+__global__ void rows_kernel(char *arena, const __grid_constant__ struct random_params p)
+{
+    const struct control *c = control_of(arena, p);
+    const struct phase_control *ph = &c->phase[p.phase];
+    uint64_t key = c->key ^ p.op_id;
+    for (int64_t i = thread_index(); i < p.n; i += thread_count()) {
+        int64_t at = ph->cursor + i;
+        if (p.shuffled && at < ph->rows) {
+            at = permute_index((uint32_t)at, (uint32_t)ph->rows, key, (uint64_t)ph->epoch);
+        }
+        ((int32_t *)(arena + p.out))[i] = (int32_t)(ph->row0 + at);
+    }
+}
+
+extern "C" const void *cuda_random_function(int op)
+{
+    switch (op) {
+    case OP_uniform:
+        return (const void *)draw_kernel<draw_uniform, false>;
+    case OP_normal:
+        return (const void *)draw_kernel<draw_normal, false>;
+    case OP_bernoulli:
+        return (const void *)draw_kernel<draw_bernoulli, true>;
+    case OP_shuffle:
+        return (const void *)shuffle_kernel;
+    case OP_rows:
+        return (const void *)rows_kernel;
+    default:
+        return nullptr;
+    }
+}

@@ -1,0 +1,271 @@
+/* struct cuda_api over the static CUDA runtime. Thin: one call each, handles cast, no state. cublasLt is in cuda_library_real.c. */
+#include <stdio.h>
+#include <cuda_runtime_api.h>
+#include "runtime/exec/cuda/cuda_library.h"
+
+#define UNUSED_CTX (void)ctx
+
+static int device_count(void *ctx, int *out)
+{
+    UNUSED_CTX;
+    int code = (int)cudaGetDeviceCount(out);
+    if (code == CUDA_NO_DEVICE) {
+        *out = 0;
+        code = 0;
+    }
+    return code;
+}
+static int device_open(void *ctx, int device)
+{
+    UNUSED_CTX;
+    return (int)cudaSetDevice(device);
+}
+static int device_info(void *ctx, int device, struct cuda_device *out)
+{
+    UNUSED_CTX;
+    struct cudaDeviceProp p;
+    int code = (int)cudaGetDeviceProperties(&p, device);
+    if (code) {
+        return code;
+    }
+    snprintf(out->name, sizeof out->name, "%s", p.name);
+    out->sm = 10 * p.major + p.minor;
+    out->n_sm = p.multiProcessorCount;
+    code = (int)cudaDriverGetVersion(&out->driver);
+    return code ? code : (int)cudaRuntimeGetVersion(&out->runtime);
+}
+static int memory_info(void *ctx, uint64_t *available, uint64_t *total)
+{
+    UNUSED_CTX;
+    size_t f = 0, t = 0;
+    int code = (int)cudaMemGetInfo(&f, &t);
+    *available = f;
+    *total = t;
+    return code;
+}
+static int device_alloc(void *ctx, uint64_t bytes, void **out)
+{
+    UNUSED_CTX;
+    return (int)cudaMalloc(out, bytes);
+}
+static int device_free(void *ctx, void *p)
+{
+    UNUSED_CTX;
+    return (int)cudaFree(p);
+}
+static int host_alloc(void *ctx, uint64_t bytes, void **host, void **device)
+{
+    UNUSED_CTX;
+    int code = (int)cudaHostAlloc(host, bytes, cudaHostAllocMapped | cudaHostAllocPortable);
+    if (code) {
+        return code;
+    }
+    code = (int)cudaHostGetDevicePointer(device, *host, 0);
+    if (code) {
+        cudaFreeHost(*host);
+        *host = NULL;
+    }
+    return code;
+}
+static int host_free(void *ctx, void *p)
+{
+    UNUSED_CTX;
+    return (int)cudaFreeHost(p);
+}
+static int fill(void *ctx, void *at, int byte, uint64_t bytes, void *stream)
+{
+    UNUSED_CTX;
+    return (int)cudaMemsetAsync(at, byte, bytes, stream);
+}
+static int to_device(void *ctx, void *to, const void *from, uint64_t bytes, void *stream)
+{
+    UNUSED_CTX;
+    return (int)cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream);
+}
+static int to_host(void *ctx, void *to, const void *from, uint64_t bytes, void *stream)
+{
+    UNUSED_CTX;
+    return (int)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream);
+}
+static int stream_create(void *ctx, void **out)
+{
+    UNUSED_CTX;
+    return (int)cudaStreamCreateWithFlags((cudaStream_t *)out, cudaStreamNonBlocking);
+}
+static int stream_destroy(void *ctx, void *stream)
+{
+    UNUSED_CTX;
+    return (int)cudaStreamDestroy(stream);
+}
+static int stream_sync(void *ctx, void *stream)
+{
+    UNUSED_CTX;
+    return (int)cudaStreamSynchronize(stream);
+}
+static int stream_query(void *ctx, void *stream)
+{
+    UNUSED_CTX;
+    return (int)cudaStreamQuery(stream);
+}
+/* Modules load lazily; asking for a function's attributes loads it. */
+static int function_load(void *ctx, const void *function)
+{
+    UNUSED_CTX;
+    struct cudaFuncAttributes a;
+    return (int)cudaFuncGetAttributes(&a, function);
+}
+
+static dim3 dim3_of(const uint32_t *n)
+{
+    dim3 d = {n[0], n[1], n[2]};
+    return d;
+}
+static int kernel_launch(void *ctx, const struct launch *l, void *arena, void *stream)
+{
+    UNUSED_CTX;
+    void *args[] = {&arena, (void *)l->params};
+    return (int)cudaLaunchKernel(l->function, dim3_of(l->grid), dim3_of(l->block), args, l->shared, stream);
+}
+
+static int graph_create(void *ctx, void **out)
+{
+    UNUSED_CTX;
+    return (int)cudaGraphCreate((cudaGraph_t *)out, 0);
+}
+static int graph_destroy(void *ctx, void *graph)
+{
+    UNUSED_CTX;
+    return (int)cudaGraphDestroy(graph);
+}
+/* Edges of captured kernels may carry data; only then it is passed on. */
+static const cudaGraphEdgeData *edges_of(const struct cuda_tail *tail, cudaGraphEdgeData *out)
+{
+    const cudaGraphEdgeData *used = NULL;
+    static const unsigned char zero[8];
+    for (int i = 0; i < tail->n; i++) {
+        memcpy(&out[i], tail->edge[i], sizeof out[i]);
+        if (memcmp(tail->edge[i], zero, sizeof zero) != 0) {
+            used = out;
+        }
+    }
+    return used;
+}
+static int node_add(void *ctx, void *graph, struct cuda_tail *tail, const struct launch *l, void *arena)
+{
+    UNUSED_CTX;
+    _Static_assert(sizeof(cudaGraphEdgeData) == 8, "struct cuda_tail keeps eight bytes for an edge");
+    cudaGraphEdgeData edge[CUDA_TAIL];
+    void *args[] = {&arena, (void *)l->params};
+    struct cudaGraphNodeParams p = {.type = cudaGraphNodeTypeKernel};
+    p.kernel.func = (void *)l->function;
+    p.kernel.gridDim = dim3_of(l->grid);
+    p.kernel.blockDim = dim3_of(l->block);
+    p.kernel.sharedMemBytes = l->shared;
+    p.kernel.kernelParams = args;
+    cudaGraphNode_t node = NULL;
+    int code = (int)cudaGraphAddNode(&node, graph, (const cudaGraphNode_t *)tail->node, edges_of(tail, edge),
+                                     (size_t)tail->n, &p);
+    if (!code) {
+        *tail = (struct cuda_tail){.node = {node}, .n = 1};
+    }
+    return code;
+}
+static int node_set(void *ctx, void *node, const struct launch *l, void *arena)
+{
+    UNUSED_CTX;
+    void *args[] = {&arena, (void *)l->params};
+    struct cudaKernelNodeParams p = {.func = (void *)l->function,
+                                     .gridDim = dim3_of(l->grid),
+                                     .blockDim = dim3_of(l->block),
+                                     .sharedMemBytes = l->shared,
+                                     .kernelParams = args};
+    return (int)cudaGraphKernelNodeSetParams(node, &p);
+}
+static int graph_nodes(void *ctx, void *graph, uint64_t *out)
+{
+    UNUSED_CTX;
+    size_t n = 0;
+    int code = (int)cudaGraphGetNodes(graph, NULL, &n);
+    *out = n;
+    return code;
+}
+static int capture_begin(void *ctx, void *stream, void *graph, const struct cuda_tail *tail)
+{
+    UNUSED_CTX;
+    cudaGraphEdgeData edge[CUDA_TAIL];
+    return (int)cudaStreamBeginCaptureToGraph(stream, graph, (const cudaGraphNode_t *)tail->node, edges_of(tail, edge),
+                                              (size_t)tail->n, cudaStreamCaptureModeThreadLocal);
+}
+/* What a further captured call would depend on is where the graph ends now. */
+static int captured_tail(cudaStream_t stream, struct cuda_tail *tail)
+{
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *node = NULL;
+    const cudaGraphEdgeData *edge = NULL;
+    size_t n = 0;
+    int code = (int)cudaStreamGetCaptureInfo(stream, &status, NULL, NULL, &node, &edge, &n);
+    if (code) {
+        return code;
+    }
+    if (status != cudaStreamCaptureStatusActive || n > CUDA_TAIL) {
+        return (int)cudaErrorStreamCaptureInvalidated;
+    }
+    *tail = (struct cuda_tail){.n = (int)n};
+    for (size_t i = 0; i < n; i++) {
+        tail->node[i] = node[i];
+        if (edge) {
+            memcpy(tail->edge[i], &edge[i], sizeof edge[i]);
+        }
+    }
+    return 0;
+}
+static int capture_end(void *ctx, void *stream, struct cuda_tail *tail)
+{
+    UNUSED_CTX;
+    cudaGraph_t graph = NULL;
+    int code = captured_tail(stream, tail);
+    int end = (int)cudaStreamEndCapture(stream, &graph);
+    return code ? code : end;
+}
+static int exec_create(void *ctx, void *graph, void **out)
+{
+    UNUSED_CTX;
+    return (int)cudaGraphInstantiate((cudaGraphExec_t *)out, graph, 0);
+}
+static int exec_upload(void *ctx, void *exec, void *stream)
+{
+    UNUSED_CTX;
+    return (int)cudaGraphUpload(exec, stream);
+}
+static int exec_launch(void *ctx, void *exec, void *stream)
+{
+    UNUSED_CTX;
+    return (int)cudaGraphLaunch(exec, stream);
+}
+static int exec_destroy(void *ctx, void *exec)
+{
+    UNUSED_CTX;
+    return (int)cudaGraphExecDestroy(exec);
+}
+
+static const char *error_text(void *ctx, int code)
+{
+    UNUSED_CTX;
+    if (code >= CUDA_LIBRARY) {
+        return library_error_text(code);
+    }
+    const char *text = cudaGetErrorString((cudaError_t)code);
+    return text ? text : "unknown error";
+}
+
+const struct cuda_api *cuda_api_real(void)
+{
+    static const struct cuda_api api = {
+        .error_text = error_text,
+        .library_text = library_text,
+#define CALL(name, text, params, args, count) .name = name,
+#include "runtime/exec/cuda/cuda_api.def"
+#undef CALL
+    };
+    return &api;
+}

@@ -1,0 +1,100 @@
+/* The CUDA executor, written against struct cuda_api alone.
+ *
+ * One allocation for the arena, one for the ring. A variant is described once (launches as plain data, library products planned), then built into
+ * two executable graphs that differ in the tick's `first`; a step is one graph launch. --eager and --debug-plan launch the same
+ * descriptions one by one; --parts cuts the graph where the part changes.
+ */
+#ifndef GML_EXEC_CUDA_EXEC_H
+#define GML_EXEC_CUDA_EXEC_H
+#include "runtime/exec/cuda/cuda_api.h"
+
+enum { CUDA_IN_FLIGHT = 2, CUDA_WATCHDOG = 60 /* seconds */, CUDA_WORKSPACE = 32 << 20, CUDA_SEGMENTS = PART_COUNT };
+
+/* One op of the plan on the device: some kernel launches, or a library product. */
+struct cuda_step {
+    uint32_t op; /* index into the variant's ops */
+    uint8_t part;
+    void *library_plan; /* owned; NULL for kernels */
+    struct launch *launch;
+    uint32_t n_launch;
+};
+/* A run of bytes between buffers that nothing may write (--debug-plan). */
+struct cuda_gap {
+    uint64_t from, to;
+    uint32_t node; /* whose value lies before it */
+};
+struct cuda_variant {
+    bool ready; /* false: a host-only phase */
+    struct cuda_step *step;
+    uint32_t n_step;
+    struct launch tick[2];       /* [first] */
+    void *exec[2][CUDA_SEGMENTS]; /* owned; all but the last segment are shared and live in [0] */
+    uint32_t n_segment;
+    uint64_t kernels;
+    struct cuda_gap *gap;
+    uint32_t n_gap;
+};
+struct exec {
+    const struct backend *backend;
+    struct exec_options options;
+    struct cuda_counter counter;
+    struct cuda_api api; /* counting */
+    struct cuda_device device;
+    char error[512];
+    void *stream, *library;
+    char *arena; /* device address */
+    uint64_t bytes;
+    struct ring *ring, *ring_device;
+    const struct plan *plan;
+    struct arena *memory; /* descriptions */
+    struct cuda_variant *variant;
+    uint32_t n_variant;
+    uint64_t issued, base; /* launches: number of the last one; number before the first one since the control block was uploaded */
+    uint64_t kernels;      /* of the last launch */
+};
+
+/* Calls through the api; on failure leaves the text and returns ST_RESOURCE (memory) or ST_DEVICE. */
+enum status cuda_failed(struct exec *e, enum cuda_call call, int code);
+#define CUDA_TRY(e, name, ...)                                                                               \
+    do {                                                                                                     \
+        int cuda_code_ = (e)->api.name((e)->api.ctx, __VA_ARGS__);                                           \
+        if (cuda_code_) {                                                                                    \
+            return cuda_failed((e), CUDA_CALL_##name, cuda_code_);                                           \
+        }                                                                                                    \
+    } while (0)
+enum status cuda_error(struct exec *e, enum status s, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* "`matmul` at digits.gml:14" */
+const char *cuda_op_text(const struct exec *e, uint32_t variant, uint32_t op, char *buffer, size_t n);
+
+/* cuda_open.c: life and memory */
+enum status cuda_open(const struct cuda_api *api, const struct backend *b, const struct exec_options *o, struct exec **out,
+                      char *why, size_t why_n);
+enum status cuda_device(struct exec *e, struct exec_device *out);
+enum status cuda_arena(struct exec *e, uint64_t bytes);
+enum status cuda_upload(struct exec *e, uint64_t offset, const void *from, uint64_t bytes);
+enum status cuda_download(struct exec *e, uint64_t offset, void *to, uint64_t bytes);
+void cuda_close(struct exec *e);
+
+/* cuda_prepare.c: descriptions; cuda_graph.c: graphs */
+enum status cuda_prepare(struct exec *e, const struct plan *p);
+enum status cuda_graphs_build(struct exec *e, struct cuda_variant *v);
+enum status cuda_step_issue(struct exec *e, const struct cuda_step *s); /* on the stream, eager or under capture */
+void cuda_variants_release(struct exec *e);
+
+/* cuda_launch.c: steps, ring, flow control */
+enum status cuda_launch(struct exec *e, uint32_t variant, bool first);
+const struct ring_slot *cuda_slot(struct exec *e, uint64_t n, bool wait);
+enum status cuda_sync(struct exec *e);
+void cuda_counts(struct exec *e, struct exec_counts *out, bool reset);
+const char *cuda_error_text(struct exec *e);
+
+/* cuda_debug.c */
+enum status cuda_debug_prepare(struct exec *e, uint32_t variant);
+enum status cuda_debug_before(struct exec *e, uint32_t variant);
+enum status cuda_debug_after(struct exec *e, uint32_t variant, uint32_t op);
+enum status cuda_debug_end(struct exec *e, uint32_t variant);
+
+/* A backend over any api: everything but `open`, which the caller supplies. */
+extern const struct backend cuda_backend_functions;
+
+#endif

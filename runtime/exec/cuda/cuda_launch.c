@@ -1,0 +1,137 @@
+/* A step is one graph launch; the host learns about it from the ring alone. At most two launches are in flight: the host spins a moment on the
+ * ring slot, then sleeps, asks the stream for errors now and then, and gives up when nothing moves for a minute. */
+#include "runtime/base/seam.h"
+#include "runtime/exec/cuda/cuda_exec.h"
+
+enum { SPINS = 4000 };
+
+static uint64_t slot_seq(const struct exec *e, uint64_t n)
+{
+    return __atomic_load_n(&e->ring->slot[(n - 1) % LIMIT_RING_SLOTS].seq, __ATOMIC_ACQUIRE);
+}
+
+/* Anything wrong on the device? Success while launch n has not been reported means the tick did not run. */
+static enum status check_stream(struct exec *e, uint64_t n)
+{
+    int code = e->api.stream_query(e->api.ctx, e->stream);
+    if (code == CUDA_NOT_READY) {
+        return ST_OK;
+    }
+    if (code) {
+        return cuda_failed(e, CUDA_CALL_stream_query, code);
+    }
+    return slot_seq(e, n) >= n ? ST_OK
+                               : cuda_error(e, ST_INTERNAL, "launch %llu ended without filling its ring slot", (unsigned long long)n);
+}
+
+static enum status wait_for(struct exec *e, uint64_t n)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (slot_seq(e, n) >= n) {
+            return ST_OK;
+        }
+    }
+    double start = clock_seam.seconds(), asked = start, pause = 20e-6;
+    while (slot_seq(e, n) < n) {
+        double now = clock_seam.seconds();
+        if (now - asked > 0.1) {
+            TRY(check_stream(e, n));
+            asked = now;
+        }
+        if (now - start > CUDA_WATCHDOG) {
+            return cuda_error(e, ST_DEVICE, "no progress on %s for %d s: launch %llu does not end", e->device.name,
+                              CUDA_WATCHDOG, (unsigned long long)n);
+        }
+        clock_seam.sleep(pause);
+        pause = pause < 1e-3 ? pause * 1.5 : 1e-3;
+    }
+    return ST_OK;
+}
+
+static enum status launch_graphs(struct exec *e, const struct cuda_variant *v, bool first)
+{
+    for (uint32_t i = 0; i < v->n_segment; i++) {
+        bool last = i + 1 == v->n_segment;
+        CUDA_TRY(e, exec_launch, v->exec[last && first][i], e->stream);
+    }
+    return ST_OK;
+}
+
+static enum status launch_eager(struct exec *e, uint32_t variant, bool first)
+{
+    const struct cuda_variant *v = &e->variant[variant];
+    bool debug = e->options.debug_plan;
+    if (debug) {
+        TRY(cuda_debug_before(e, variant));
+    }
+    for (uint32_t i = 0; i < v->n_step; i++) {
+        TRY(cuda_step_issue(e, &v->step[i]));
+        if (debug) {
+            TRY(cuda_debug_after(e, variant, i));
+        }
+    }
+    CUDA_TRY(e, kernel_launch, &v->tick[first], e->arena, e->stream);
+    return debug ? cuda_debug_end(e, variant) : ST_OK;
+}
+
+enum status cuda_launch(struct exec *e, uint32_t variant, bool first)
+{
+    if (variant >= e->n_variant || !e->variant[variant].ready) {
+        return cuda_error(e, ST_INTERNAL, "variant %u does not run on the device", variant);
+    }
+    if (e->issued - e->base >= CUDA_IN_FLIGHT) {
+        TRY(wait_for(e, e->issued + 1 - CUDA_IN_FLIGHT));
+    }
+    bool eager = e->options.eager || e->options.debug_plan;
+    TRY(eager ? launch_eager(e, variant, first) : launch_graphs(e, &e->variant[variant], first));
+    e->issued++;
+    e->kernels = e->variant[variant].kernels;
+    return ST_OK;
+}
+
+const struct ring_slot *cuda_slot(struct exec *e, uint64_t n, bool wait)
+{
+    if (n <= e->base || n > e->issued) {
+        cuda_error(e, ST_INTERNAL, "launch %llu was not issued", (unsigned long long)n);
+        return NULL;
+    }
+    if (wait && wait_for(e, n) != ST_OK) {
+        return NULL;
+    }
+    uint64_t seq = slot_seq(e, n);
+    if (seq > n) {
+        cuda_error(e, ST_INTERNAL, "the slot of launch %llu was read too late", (unsigned long long)n);
+    }
+    return seq == n ? &e->ring->slot[(n - 1) % LIMIT_RING_SLOTS] : NULL;
+}
+
+enum status cuda_sync(struct exec *e)
+{
+    CUDA_TRY(e, stream_sync, e->stream);
+    return ST_OK;
+}
+
+void cuda_counts(struct exec *e, struct exec_counts *out, bool reset)
+{
+    *out = e->counter.n;
+    out->kernels_per_launch = e->kernels;
+    if (reset) {
+        e->counter.n = (struct exec_counts){0};
+    }
+}
+
+const struct backend cuda_backend_functions = {
+    .abi = BACKEND_ABI,
+    .name = "cuda",
+    .device = cuda_device,
+    .arena = cuda_arena,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .prepare = cuda_prepare,
+    .launch = cuda_launch,
+    .slot = cuda_slot,
+    .sync = cuda_sync,
+    .counts = cuda_counts,
+    .error = cuda_error_text,
+    .close = cuda_close,
+};

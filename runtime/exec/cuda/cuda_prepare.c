@@ -1,0 +1,178 @@
+/* From the plan to descriptions: every op of every device variant becomes kernel launches or a planned library product. Library products
+ * run once on the zeroed arena, so that nothing is loaded or allocated later. */
+#include "runtime/exec/cuda/cuda_exec.h"
+
+static bool runs_on_host(const struct plan *p, uint32_t variant)
+{
+    return p->graph->phases.at[p->variant[variant].phase].kind != PHASE_USER;
+}
+
+static enum status plan_product(struct exec *e, const struct kargs *k, void **out)
+{
+    struct gemm g;
+    *out = NULL;
+    if (!e->library || !cudalib_matmul(k, &g)) {
+        return ST_OK;
+    }
+    CUDA_TRY(e, matmul_plan, e->library, &g, out);
+    return ST_OK;
+}
+
+static enum status unsupported(struct exec *e, uint32_t variant, uint32_t op)
+{
+    char text[256];
+    const struct plan_op *o = &e->plan->variant[variant].op[op];
+    const struct operand *first = o->k.n_in ? &o->k.in[0] : &o->k.out[0];
+    return cuda_error(e, ST_USAGE, "%s has no CUDA kernel for %s to %s; run with --device cpu",
+                      cuda_op_text(e, variant, op, text, sizeof text), dtype_name((enum dtype)first->dtype),
+                      o->k.n_out ? dtype_name((enum dtype)o->k.out[0].dtype) : "nothing");
+}
+
+static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, struct launch *scratch, struct cuda_step *s)
+{
+    const struct plan_op *o = &e->plan->variant[variant].op[op];
+    struct target t = {.name = "cuda", .sm = e->device.sm, .n_sm = e->device.n_sm};
+    s->op = op;
+    s->part = o->part;
+    if (o->op == OP_matmul) {
+        TRY(plan_product(e, &o->k, &s->library_plan));
+        if (s->library_plan) {
+            return ST_OK;
+        }
+    }
+    int n = o->op < OP_COUNT && cuda_kernels[o->op] ? cuda_kernels[o->op](&o->k, &t, scratch, CUDA_MAX_LAUNCHES) : CUDA_UNSUPPORTED;
+    if (n < 0) {
+        return unsupported(e, variant, op);
+    }
+    s->n_launch = (uint32_t)n;
+    s->launch = arena_array(e->memory, struct launch, (uint32_t)n);
+    memcpy(s->launch, scratch, (uint32_t)n * sizeof *scratch);
+    for (int i = 0; i < n; i++) {
+        CUDA_TRY(e, function_load, s->launch[i].function);
+    }
+    return ST_OK;
+}
+
+static enum status describe_tick(struct exec *e, uint32_t variant)
+{
+    struct cuda_variant *v = &e->variant[variant];
+    for (int first = 0; first < 2; first++) {
+        if (cuda_tick(e->plan, variant, (uint64_t)(uintptr_t)e->ring_device, first, &v->tick[first]) != 1) {
+            return cuda_error(e, ST_USAGE, "phase `%s` has more metrics or asserts than one launch reports",
+                              e->plan->graph->phases.at[e->plan->variant[variant].phase].name);
+        }
+    }
+    CUDA_TRY(e, function_load, v->tick[0].function);
+    return ST_OK;
+}
+
+static enum status describe_variant(struct exec *e, uint32_t variant, struct launch *scratch)
+{
+    const struct plan_variant *pv = &e->plan->variant[variant];
+    struct cuda_variant *v = &e->variant[variant];
+    v->step = arena_array(e->memory, struct cuda_step, pv->n_op);
+    for (uint32_t i = 0; i < pv->n_op; i++) {
+        v->n_step = i + 1; /* so that a failure releases what exists */
+        TRY(describe_op(e, variant, i, scratch, &v->step[i]));
+        v->kernels += v->step[i].library_plan ? 1 : v->step[i].n_launch;
+    }
+    v->kernels++;
+    return describe_tick(e, variant);
+}
+
+enum status cuda_step_issue(struct exec *e, const struct cuda_step *s)
+{
+    if (s->library_plan) {
+        CUDA_TRY(e, matmul_run, s->library_plan, e->arena, e->stream);
+        return ST_OK;
+    }
+    for (uint32_t i = 0; i < s->n_launch; i++) {
+        CUDA_TRY(e, kernel_launch, &s->launch[i], e->arena, e->stream);
+    }
+    return ST_OK;
+}
+
+static enum status warm_up(struct exec *e)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < e->n_variant; i++) {
+        for (uint32_t s = 0; s < e->variant[i].n_step; s++) {
+            if (e->variant[i].step[s].library_plan) {
+                TRY(cuda_step_issue(e, &e->variant[i].step[s]));
+                any = true;
+            }
+        }
+    }
+    if (any) {
+        CUDA_TRY(e, stream_sync, e->stream);
+        CUDA_TRY(e, fill, e->arena, 0, e->bytes, e->stream);
+    }
+    CUDA_TRY(e, stream_sync, e->stream);
+    return ST_OK;
+}
+
+static enum status describe_all(struct exec *e, struct launch *scratch)
+{
+    for (uint32_t i = 0; i < e->n_variant; i++) {
+        if (!runs_on_host(e->plan, i)) {
+            TRY(describe_variant(e, i, scratch));
+        }
+    }
+    return ST_OK;
+}
+
+static enum status build_all(struct exec *e)
+{
+    for (uint32_t i = 0; i < e->n_variant; i++) {
+        if (runs_on_host(e->plan, i)) {
+            continue;
+        }
+        if (e->options.debug_plan) {
+            TRY(cuda_debug_prepare(e, i));
+        } else if (!e->options.eager) {
+            TRY(cuda_graphs_build(e, &e->variant[i]));
+        }
+        e->variant[i].ready = true;
+    }
+    CUDA_TRY(e, stream_sync, e->stream);
+    return ST_OK;
+}
+
+enum status cuda_prepare(struct exec *e, const struct plan *p)
+{
+    if (!e->arena || e->plan || e->bytes < p->device_bytes) {
+        return cuda_error(e, ST_INTERNAL, "prepare needs the arena of %llu bytes, and happens once",
+                          (unsigned long long)p->device_bytes);
+    }
+    e->plan = p;
+    e->memory = arena_new();
+    e->n_variant = p->n_variant;
+    e->variant = arena_array(e->memory, struct cuda_variant, p->n_variant);
+    struct launch *scratch = arena_array(e->memory, struct launch, CUDA_MAX_LAUNCHES);
+    TRY(describe_all(e, scratch));
+    TRY(warm_up(e));
+    return build_all(e);
+}
+
+void cuda_variants_release(struct exec *e)
+{
+    void *ctx = e->api.ctx;
+    for (uint32_t i = 0; i < e->n_variant; i++) {
+        struct cuda_variant *v = &e->variant[i];
+        for (uint32_t x = 0; x < 2 * CUDA_SEGMENTS; x++) {
+            void *exec = v->exec[x / CUDA_SEGMENTS][x % CUDA_SEGMENTS];
+            if (exec) {
+                e->api.exec_destroy(ctx, exec);
+            }
+        }
+        for (uint32_t s = 0; s < v->n_step; s++) {
+            if (v->step[s].library_plan) {
+                e->api.matmul_free(ctx, v->step[s].library_plan);
+            }
+        }
+    }
+    arena_free(e->memory);
+    e->memory = NULL;
+    e->variant = NULL;
+    e->n_variant = 0;
+}

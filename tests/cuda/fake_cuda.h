@@ -1,0 +1,386 @@
+/* CUDA without a GPU: kernels are opaque pointers, the device's memory is the host's, a launch runs nothing but ticks. Every handle is
+ * counted, every call can be made to fail. Included by the tests of this folder. */
+#ifndef GML_TESTS_CUDA_FAKE_H
+#define GML_TESTS_CUDA_FAKE_H
+#include <stdio.h>
+#include <stdlib.h>
+#include "kernels/cuda/functions.h"
+#include "kernels/cuda/params.h"
+#include "runtime/exec/cuda/cuda_exec.h"
+
+/* -- functions: an address that encodes what was asked for */
+static char fake_function_space[1 << 16];
+static const void *fake_function(int op, int a, int b, int c)
+{
+    return &fake_function_space[((op * 8 + a % 8) * 4 + b % 4) * 4 + c % 4];
+}
+static inline int fake_function_op(const void *f)
+{
+    return (int)((const char *)f - fake_function_space) / 128;
+}
+static inline int fake_function_last(const void *f)
+{
+    return (int)((const char *)f - fake_function_space) % 4;
+}
+const void *cuda_elem_function(int op, int dtype, int out, int vector)
+{
+    return dtype == DT_F64 || dtype == DT_BF16 ? NULL : fake_function(op, dtype, out, vector);
+}
+const void *cuda_reduce_function(int op, int dtype, enum reduce_form form)
+{
+    return fake_function(op, dtype, 0, (int)form);
+}
+const void *cuda_row_function(int op, int dtype, int block)
+{
+    return fake_function(op, dtype, 0, block);
+}
+const void *cuda_index_function(int op, int bytes)
+{
+    return fake_function(op, bytes == 1, 0, 0);
+}
+const void *cuda_random_function(int op)
+{
+    return fake_function(op, 0, 0, 0);
+}
+const void *cuda_control_function(int op)
+{
+    return fake_function(op, 0, 0, 0);
+}
+const void *cuda_matmul_function(void)
+{
+    return fake_function(OP_matmul, 0, 0, 0);
+}
+const void *cuda_tick_function(void)
+{
+    return fake_function(OP_COUNT, 0, 0, 0);
+}
+
+/* -- the api. A graph and an executable graph are lists of launches. */
+struct fake_graph {
+    int n;
+    struct launch launch[64];
+};
+struct fake_cuda {
+    int devices, driver, sm;
+    bool has_library;
+    uint64_t memory;  /* bytes free */
+    int alive;        /* handles */
+    int capturing;
+    bool stuck;       /* ticks do not run */
+    bool broken;      /* the stream reports a fault */
+    int kernels;      /* that ran, library calls included */
+    struct fake_graph *into; /* capture target */
+};
+static struct fake_cuda fake;
+
+static void *fake_handle(void *p)
+{
+    fake.alive += p != NULL;
+    return p;
+}
+static int fake_release(void *p)
+{
+    fake.alive--;
+    free(p);
+    return 0;
+}
+static void fake_run(const struct launch *l, void *arena)
+{
+    fake.kernels++;
+    if (l->function == cuda_tick_function() && !fake.stuck) {
+        struct tick_params t;
+        memcpy(&t, l->params, sizeof t);
+        tick(arena, &t.args, (struct ring *)(uintptr_t)t.ring);
+    }
+}
+
+static int fake_device_count(void *ctx, int *out)
+{
+    (void)ctx;
+    *out = fake.devices;
+    return 0;
+}
+static int fake_device_open(void *ctx, int device)
+{
+    (void)ctx;
+    return device < fake.devices ? 0 : 101;
+}
+static int fake_device_info(void *ctx, int device, struct cuda_device *out)
+{
+    (void)ctx;
+    (void)device;
+    *out = (struct cuda_device){.name = "Fake 9000", .sm = fake.sm, .n_sm = 132, .driver = fake.driver, .runtime = 13000};
+    return 0;
+}
+static int fake_memory_info(void *ctx, uint64_t *available, uint64_t *total)
+{
+    (void)ctx;
+    *available = *total = fake.memory;
+    return 0;
+}
+static int fake_device_alloc(void *ctx, uint64_t bytes, void **out)
+{
+    (void)ctx;
+    if (bytes > fake.memory) {
+        return CUDA_NO_MEMORY;
+    }
+    *out = fake_handle(malloc(bytes));
+    return 0;
+}
+static int fake_device_free(void *ctx, void *p)
+{
+    (void)ctx;
+    return fake_release(p);
+}
+static int fake_host_alloc(void *ctx, uint64_t bytes, void **host, void **device)
+{
+    (void)ctx;
+    *host = *device = fake_handle(calloc(1, bytes));
+    return 0;
+}
+static int fake_host_free(void *ctx, void *p)
+{
+    (void)ctx;
+    return fake_release(p);
+}
+static int fake_fill(void *ctx, void *at, int byte, uint64_t bytes, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    memset(at, byte, bytes);
+    return 0;
+}
+static int fake_to_device(void *ctx, void *to, const void *from, uint64_t bytes, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    memcpy(to, from, bytes);
+    return 0;
+}
+static int fake_to_host(void *ctx, void *to, const void *from, uint64_t bytes, void *stream)
+{
+    return fake_to_device(ctx, to, from, bytes, stream);
+}
+static int fake_stream_create(void *ctx, void **out)
+{
+    (void)ctx;
+    *out = fake_handle(malloc(1));
+    return 0;
+}
+static int fake_stream_destroy(void *ctx, void *stream)
+{
+    (void)ctx;
+    return fake_release(stream);
+}
+static int fake_stream_sync(void *ctx, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    return fake.capturing ? 900 : 0;
+}
+static int fake_stream_query(void *ctx, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    return fake.broken ? 700 : fake.stuck ? CUDA_NOT_READY : 0;
+}
+static int fake_function_load(void *ctx, const void *function)
+{
+    (void)ctx;
+    return function ? 0 : 98;
+}
+static int fake_kernel_launch(void *ctx, const struct launch *l, void *arena, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    fake_run(l, arena);
+    return 0;
+}
+static int fake_graph_create(void *ctx, void **out)
+{
+    (void)ctx;
+    *out = fake_handle(calloc(1, sizeof(struct fake_graph)));
+    return 0;
+}
+static int fake_graph_destroy(void *ctx, void *graph)
+{
+    (void)ctx;
+    return fake_release(graph);
+}
+static int fake_node_add(void *ctx, void *graph, struct cuda_tail *tail, const struct launch *l, void *arena)
+{
+    (void)ctx;
+    (void)arena;
+    struct fake_graph *g = graph;
+    if (tail->n != (g->n > 0)) {
+        return 1; /* not a chain */
+    }
+    g->launch[g->n] = *l;
+    *tail = (struct cuda_tail){.node = {&g->launch[g->n++]}, .n = 1};
+    return 0;
+}
+static int fake_node_set(void *ctx, void *node, const struct launch *l, void *arena)
+{
+    (void)ctx;
+    (void)arena;
+    *(struct launch *)node = *l;
+    return 0;
+}
+static int fake_graph_nodes(void *ctx, void *graph, uint64_t *out)
+{
+    (void)ctx;
+    *out = (uint64_t)((struct fake_graph *)graph)->n;
+    return 0;
+}
+static int fake_capture_begin(void *ctx, void *stream, void *graph, const struct cuda_tail *tail)
+{
+    (void)ctx;
+    (void)stream;
+    (void)tail;
+    fake.capturing = 1;
+    fake.into = graph;
+    return 0;
+}
+static int fake_capture_end(void *ctx, void *stream, struct cuda_tail *tail)
+{
+    (void)ctx;
+    (void)stream;
+    fake.capturing = 0;
+    *tail = (struct cuda_tail){.node = {&fake.into->launch[fake.into->n - 1]}, .n = 1};
+    return 0;
+}
+static int fake_exec_create(void *ctx, void *graph, void **out)
+{
+    (void)ctx;
+    struct fake_graph *g = malloc(sizeof *g);
+    *g = *(struct fake_graph *)graph;
+    *out = fake_handle(g);
+    return 0;
+}
+static int fake_exec_upload(void *ctx, void *exec, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    return exec ? 0 : 1;
+}
+static void *fake_arena_address; /* graphs hold their arguments; here the test says where the arena is */
+static int fake_exec_launch(void *ctx, void *exec, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    const struct fake_graph *g = exec;
+    for (int i = 0; i < g->n; i++) {
+        fake_run(&g->launch[i], fake_arena_address);
+    }
+    return 0;
+}
+static int fake_exec_destroy(void *ctx, void *exec)
+{
+    (void)ctx;
+    return fake_release(exec);
+}
+static int fake_library_open(void *ctx, const char *path, void **out)
+{
+    (void)ctx;
+    (void)path;
+    if (!fake.has_library) {
+        return CUDA_LIBRARY_MISSING;
+    }
+    *out = fake_handle(malloc(1));
+    return 0;
+}
+static int fake_library_close(void *ctx, void *library)
+{
+    (void)ctx;
+    return fake_release(library);
+}
+static int fake_matmul_plan(void *ctx, void *library, const struct gemm *g, void **out)
+{
+    (void)ctx;
+    (void)library;
+    *out = g->k > 0 ? fake_handle(malloc(1)) : NULL;
+    return 0;
+}
+static int fake_matmul_run(void *ctx, void *plan, void *arena, void *stream)
+{
+    (void)ctx;
+    (void)plan;
+    (void)arena;
+    (void)stream;
+    if (fake.capturing) {
+        fake.into->launch[fake.into->n++] = (struct launch){.function = fake_function(OP_matmul, 1, 0, 0)};
+    } else {
+        fake.kernels++;
+    }
+    return 0;
+}
+static int fake_matmul_free(void *ctx, void *plan)
+{
+    (void)ctx;
+    return fake_release(plan);
+}
+static const char *fake_error_text(void *ctx, int code)
+{
+    static char text[32];
+    (void)ctx;
+    snprintf(text, sizeof text, "fake error %d", code);
+    return text;
+}
+static const char *fake_library_text(void *ctx, void *library)
+{
+    (void)ctx;
+    (void)library;
+    return "fakeLt 1.0";
+}
+static const struct cuda_api fake_api = {
+    .error_text = fake_error_text,
+    .library_text = fake_library_text,
+#define CALL(name, text, params, args, count) .name = fake_##name,
+#include "runtime/exec/cuda/cuda_api.def"
+#undef CALL
+};
+
+/* -- failing: call number `fail_at` (from 0) returns `fail_code` and does nothing, except that handles are released. */
+static struct cuda_api fail_inner;
+static int fail_calls, fail_at = -1, fail_code = 999;
+static enum cuda_call fail_which;
+static inline bool fake_releases(enum cuda_call c)
+{
+    return c == CUDA_CALL_device_free || c == CUDA_CALL_host_free || c == CUDA_CALL_stream_destroy ||
+           c == CUDA_CALL_graph_destroy || c == CUDA_CALL_exec_destroy || c == CUDA_CALL_library_close ||
+           c == CUDA_CALL_matmul_free;
+}
+#define CALL(name, text, params, args, count)                                                                \
+    static int fail_##name params                                                                            \
+    {                                                                                                        \
+        (void)ctx;                                                                                           \
+        const struct cuda_api *inner = &fail_inner;                                                          \
+        if (fail_calls++ == fail_at) {                                                                       \
+            fail_which = CUDA_CALL_##name;                                                                   \
+            if (fake_releases(fail_which)) {                                                                 \
+                inner->name args;                                                                            \
+            }                                                                                                \
+            return fail_code;                                                                                \
+        }                                                                                                    \
+        return inner->name args;                                                                             \
+    }
+#include "runtime/exec/cuda/cuda_api.def"
+#undef CALL
+static const struct cuda_api failing_api = {
+    .error_text = fake_error_text,
+    .library_text = fake_library_text,
+#define CALL(name, text, params, args, count) .name = fail_##name,
+#include "runtime/exec/cuda/cuda_api.def"
+#undef CALL
+};
+
+static inline void fake_reset(void)
+{
+    fake = (struct fake_cuda){.devices = 1, .driver = 13000, .sm = 90, .has_library = true, .memory = 64 << 20};
+    fail_inner = fake_api;
+    fail_calls = 0;
+    fail_at = -1;
+    fail_code = 999;
+}
+
+#endif

@@ -1,0 +1,321 @@
+/* Launch descriptions for hand-made operands: a small interpreter of the parameters on the host must give what the operands say. */
+#include <check.h>
+#include "tests/cuda/fake_cuda.h"
+
+static const struct target h200 = {.name = "cuda", .sm = 90, .n_sm = 132};
+static struct launch launches[CUDA_MAX_LAUNCHES];
+static int32_t memory[1 << 20];
+
+/* Contiguous operand at `offset` bytes; sizes end with -1. */
+static struct operand tensor(enum dtype t, uint64_t offset, const int64_t *size)
+{
+    struct operand o = {.offset = offset, .dtype = (uint8_t)t};
+    int64_t stride = 1;
+    while (size[o.rank] >= 0) {
+        o.dim[o.rank] = size[o.rank];
+        o.rank++;
+    }
+    for (int a = o.rank - 1; a >= 0; a--) {
+        o.stride[a] = stride;
+        stride *= o.dim[a];
+    }
+    return o;
+}
+#define T(t, offset, ...) tensor((t), (offset), (const int64_t[]){__VA_ARGS__, -1})
+
+static struct operand swapped(struct operand o, int a, int b)
+{
+    int64_t d = o.dim[a], s = o.stride[a];
+    o.dim[a] = o.dim[b];
+    o.stride[a] = o.stride[b];
+    o.dim[b] = d;
+    o.stride[b] = s;
+    return o;
+}
+static struct operand repeated(struct operand o, int a, int64_t n)
+{
+    o.dim[a] = n;
+    o.stride[a] = 0;
+    return o;
+}
+
+static int64_t element(const struct operand *o, int64_t i)
+{
+    int64_t at = 0;
+    for (int a = o->rank - 1; a >= 0; a--) {
+        at += i % o->dim[a] * o->stride[a];
+        i /= o->dim[a];
+    }
+    return at;
+}
+static int64_t walked(const struct walk *w, int o, int64_t i)
+{
+    int64_t at = 0;
+    for (int a = w->rank - 1; a >= 0; a--) {
+        at += i % w->dim[a] * w->stride[o][a];
+        i /= w->dim[a];
+    }
+    return at;
+}
+
+/* Each output element once, with the inputs that belong to it. */
+static void check_elem(enum op op, int n_in, struct operand *in, struct operand out, int want_vector, int want_rank)
+{
+    struct kargs k = {.in = in, .out = &out, .n_in = (uint16_t)n_in, .n_out = 1};
+    ck_assert_int_eq(cuda_kernels[op](&k, &h200, launches, CUDA_MAX_LAUNCHES), 1);
+    const struct launch *l = &launches[0];
+    struct elem_params p;
+    ck_assert_uint_eq(l->n_params, sizeof p);
+    memcpy(&p, l->params, sizeof p);
+    int vector = fake_function_last(l->function);
+    ck_assert_int_eq(vector, want_vector);
+    ck_assert_int_eq(p.walk.rank, want_rank);
+    ck_assert_int_eq(fake_function_op(l->function), op == OP_copy ? OP_cast : op);
+    int64_t group = vector ? 4 : 1, n = operand_count(&out);
+    ck_assert_int_eq(p.walk.n * group, n);
+    ck_assert_uint_le(1, l->grid[0]);
+    for (int o = 0; o <= n_in; o++) {
+        const struct operand *want = o < n_in ? &in[o] : &out;
+        int slot = o < n_in ? o : 3, wrong = 0;
+        ck_assert_uint_eq(p.at[slot], want->offset);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t lane = vector && p.walk.stride[slot][p.walk.rank - 1] != 0 ? i % group : 0;
+            wrong += walked(&p.walk, slot, i / group) + lane != element(want, i);
+        }
+        ck_assert_int_eq(wrong, 0);
+    }
+}
+
+START_TEST(elementwise)
+{
+    struct operand scalar = {.offset = 4096, .dtype = DT_F32};
+    struct operand bias = repeated(T(DT_F32, 512, 1, 256), 0, 128);
+    struct operand x = T(DT_F32, 1024, 128, 256), out = T(DT_F32, 1 << 20, 128, 256);
+    check_elem(OP_add, 2, (struct operand[]){x, x}, out, 1, 1);
+    check_elem(OP_add, 2, (struct operand[]){x, bias}, out, 1, 2);
+    struct operand all = {.offset = 4096, .dtype = DT_F32, .rank = 2, .dim = {128, 256}};
+    check_elem(OP_mul, 2, (struct operand[]){x, all}, out, 1, 1);
+    check_elem(OP_neg, 1, &scalar, scalar, 0, 1);
+    /* three elements over: no groups of four */
+    check_elem(OP_relu, 1, (struct operand[]){T(DT_F32, 256, 7)}, T(DT_F32, 512, 7), 0, 1);
+    /* misaligned start */
+    check_elem(OP_relu, 1, (struct operand[]){T(DT_F32, 260, 8)}, T(DT_F32, 512, 8), 0, 1);
+    /* transposed input */
+    check_elem(OP_exp, 1, (struct operand[]){swapped(T(DT_F32, 0, 8, 12), 0, 1)}, T(DT_F32, 512, 12, 8), 0, 2);
+    /* a middle axis repeated, bool beside f32 */
+    struct operand mask = repeated(T(DT_BOOL, 64, 3, 1, 8), 1, 5), v = T(DT_F32, 1024, 3, 5, 8);
+    check_elem(OP_where, 3, (struct operand[]){mask, v, v}, v, 1, 3);
+    check_elem(OP_eq, 2, (struct operand[]){T(DT_I32, 0, 64), T(DT_I32, 256, 64)}, T(DT_BOOL, 512, 64), 1, 1);
+    check_elem(OP_copy, 1, (struct operand[]){swapped(T(DT_F32, 0, 3, 4, 5), 0, 2)}, T(DT_F32, 512, 5, 4, 3), 0, 3);
+}
+END_TEST
+
+START_TEST(nothing_to_do)
+{
+    struct operand in[] = {T(DT_F32, 0, 0, 4), T(DT_F32, 0, 0, 4)}, out = in[0];
+    struct kargs k = {.in = in, .out = &out, .n_in = 2, .n_out = 1};
+    ck_assert_int_eq(cuda_kernels[OP_add](&k, &h200, launches, CUDA_MAX_LAUNCHES), 0);
+    struct operand wide[] = {T(DT_F64, 0, 4)};
+    k = (struct kargs){.in = wide, .out = wide, .n_in = 1, .n_out = 1};
+    ck_assert_int_eq(cuda_kernels[OP_exp](&k, &h200, launches, CUDA_MAX_LAUNCHES), CUDA_UNSUPPORTED);
+    for (int op = 1; op < OP_COUNT; op++) {
+        bool launched = op_table[op].kind != OPK_VIEW && !(op_table[op].flags & OPF_META);
+        ck_assert_msg(launched == (cuda_kernels[op] != NULL), "%s", op_table[op].name);
+    }
+}
+END_TEST
+
+/* Runs the parameters of a sum over i32 as the kernels do. */
+static void run_sum(const struct launch *l)
+{
+    struct reduce_params p;
+    memcpy(&p, l->params, sizeof p);
+    int form = fake_function_last(l->function);
+    int64_t per = form == REDUCE_COLUMNS ? TILE : form == REDUCE_WARP ? WARPS : 1;
+    ck_assert_int_eq(l->grid[0], (p.kept.n + per - 1) / per);
+    ck_assert_int_eq(l->grid[1], p.segments);
+    ck_assert(form != REDUCE_COLUMNS || (l->block[0] == TILE && (l->block[1] & (l->block[1] - 1)) == 0 && l->block[1] <= TILE));
+    ck_assert(form != REDUCE_WARP || l->block[0] == 32 * WARPS);
+    int64_t each = (p.reduced.n + p.segments - 1) / p.segments;
+    for (int64_t s = 0; s < p.segments; s++) {
+        for (int64_t i = 0; i < p.kept.n; i++) {
+            int32_t sum = 0;
+            for (int64_t j = s * each; j < (s + 1) * each && j < p.reduced.n; j++) {
+                sum += memory[p.in / 4 + (uint64_t)(walked(&p.kept, 0, i) + walked(&p.reduced, 0, j))];
+            }
+            int64_t to = p.finish ? walked(&p.kept, 1, i) : s * p.kept.n + i;
+            memory[p.out / 4 + (uint64_t)to] = sum;
+        }
+    }
+}
+
+static void check_sum(struct operand in, const int64_t *axes, uint32_t n_axes, uint64_t work_bytes, int want_launches,
+                      int want_form)
+{
+    struct operand out = {.offset = 3 << 20, .dtype = DT_I32};
+    int64_t stride = 1;
+    for (int a = 0; a < in.rank; a++) {
+        bool gone = false;
+        for (uint32_t i = 0; i < n_axes; i++) {
+            gone = gone || axes[i] == a;
+        }
+        if (!gone) {
+            out.dim[out.rank++] = in.dim[a];
+        }
+    }
+    for (int a = out.rank - 1; a >= 0; a--) {
+        out.stride[a] = stride;
+        stride *= out.dim[a];
+    }
+    for (int i = 0; i < 1 << 20; i++) {
+        memory[i] = (int32_t)((uint32_t)i * 7919u % 1000u);
+    }
+    struct kargs k = {.in = &in, .out = &out, .n_in = 1, .n_out = 1, .attr = axes, .n_attr = n_axes, .work = 2 << 20,
+                      .work_bytes = work_bytes};
+    int n = cuda_kernels[OP_sum](&k, &h200, launches, CUDA_MAX_LAUNCHES);
+    ck_assert_int_eq(n, want_launches);
+    ck_assert_int_eq(fake_function_last(launches[0].function), want_form);
+    int32_t *want = calloc((size_t)stride, sizeof *want);
+    for (int64_t i = 0; i < operand_count(&in); i++) {
+        int64_t rest = i, at = 0, to = 0, c[8];
+        for (int a = in.rank - 1; a >= 0; a--) {
+            c[a] = rest % in.dim[a];
+            rest /= in.dim[a];
+        }
+        for (int a = 0, b = 0; a < in.rank; a++) {
+            bool gone = false;
+            for (uint32_t x = 0; x < n_axes; x++) {
+                gone = gone || axes[x] == a;
+            }
+            at += c[a] * in.stride[a];
+            to += gone ? 0 : c[a] * out.stride[b++];
+        }
+        want[to] += memory[at];
+    }
+    for (int i = 0; i < n; i++) {
+        run_sum(&launches[i]);
+    }
+    ck_assert_mem_eq(&memory[out.offset / 4], want, (size_t)stride * 4);
+    free(want);
+}
+
+START_TEST(reductions)
+{
+    const int64_t first[] = {0}, last[] = {1}, both[] = {0, 1}, outer[] = {0, 2}, middle[] = {1};
+    check_sum(T(DT_I32, 0, 128, 256), first, 1, 0, 1, REDUCE_COLUMNS);
+    check_sum(T(DT_I32, 0, 128, 256), last, 1, 0, 1, REDUCE_WARP);
+    check_sum(T(DT_I32, 0, 7, 3000), last, 1, 0, 1, REDUCE_BLOCK);
+    check_sum(T(DT_I32, 0, 400, 300), both, 2, 1 << 16, 2, REDUCE_BLOCK);
+    check_sum(T(DT_I32, 0, 400, 300), both, 2, 0, 1, REDUCE_BLOCK);
+    check_sum(T(DT_I32, 0, 9000, 10), first, 1, 1 << 18, 2, REDUCE_COLUMNS);
+    check_sum(T(DT_I32, 0, 6, 10, 8), outer, 2, 0, 1, REDUCE_WARP);
+    check_sum(T(DT_I32, 0, 6, 10, 8), middle, 1, 0, 1, REDUCE_COLUMNS);
+    check_sum(swapped(T(DT_I32, 0, 20, 30), 0, 1), last, 1, 0, 1, REDUCE_COLUMNS);
+    check_sum(T(DT_I32, 0, 5, 1), last, 1, 0, 1, REDUCE_WARP);
+    check_sum(T(DT_I32, 0, 3, 0), last, 1, 0, 1, REDUCE_WARP);
+}
+END_TEST
+
+/* D = op(A) op(B) as the library reads the description, against the operands. Small integers: exact. */
+static void check_gemm(struct operand x, struct operand w, int64_t want_calls)
+{
+    struct operand in[] = {x, w}, out = {.offset = 2 << 20, .dtype = DT_F32, .rank = x.rank};
+    float *m = (float *)memory;
+    memcpy(out.dim, x.dim, sizeof out.dim);
+    out.dim[out.rank - 1] = w.dim[w.rank - 1];
+    for (int a = out.rank - 1, s = 1; a >= 0; s *= (int)out.dim[a--]) {
+        out.stride[a] = s;
+    }
+    for (int i = 0; i < 1 << 19; i++) {
+        m[i] = (float)(i * 31 % 17 - 8);
+    }
+    struct kargs k = {.in = in, .out = &out, .n_in = 2, .n_out = 1};
+    struct gemm g;
+    ck_assert(cudalib_matmul(&k, &g));
+    ck_assert_int_eq(g.calls, want_calls);
+    ck_assert_int_ge(g.lda, g.ta ? g.k : g.m);
+    ck_assert_int_ge(g.ldb, g.tb ? g.n : g.k);
+    ck_assert_int_ge(g.ldd, g.m);
+    for (int64_t c = 0; c < g.calls * g.batch; c++) {
+        const float *a = m + g.a / 4 + c / g.batch * g.step_a / 4 + c % g.batch * g.stride_a;
+        const float *b = m + g.b / 4 + c / g.batch * g.step_b / 4 + c % g.batch * g.stride_b;
+        float *d = m + g.d / 4 + c / g.batch * g.step_d / 4 + c % g.batch * g.stride_d;
+        for (int64_t i = 0; i < g.m * g.n; i++) {
+            int64_t row = i % g.m, col = i / g.m;
+            float sum = 0;
+            for (int64_t j = 0; j < g.k; j++) {
+                sum += a[g.ta ? j + row * g.lda : row + j * g.lda] * b[g.tb ? col + j * g.ldb : j + col * g.ldb];
+            }
+            d[row + col * g.ldd] = sum;
+        }
+    }
+    int r = out.rank;
+    int64_t M = out.dim[r - 2], N = out.dim[r - 1], K = x.dim[r - 1], wrong = 0;
+    for (int64_t i = 0; i < operand_count(&out); i++) {
+        int64_t batch = i / (M * N), row = i / N % M, col = i % N;
+        float sum = 0;
+        for (int64_t j = 0; j < K; j++) {
+            sum += m[x.offset / 4 + (uint64_t)element(&x, (batch * M + row) * K + j)] *
+                   m[w.offset / 4 + (uint64_t)element(&w, (batch * K + j) * N + col)];
+        }
+        wrong += m[out.offset / 4 + (uint64_t)i] != sum;
+    }
+    ck_assert_int_eq(wrong, 0);
+}
+
+START_TEST(products)
+{
+    check_gemm(T(DT_F32, 0, 5, 7), T(DT_F32, 4096, 7, 3), 1);
+    check_gemm(T(DT_F32, 0, 5, 7), swapped(T(DT_F32, 4096, 3, 7), 0, 1), 1);
+    check_gemm(swapped(T(DT_F32, 0, 7, 5), 0, 1), T(DT_F32, 4096, 7, 3), 1);
+    check_gemm(swapped(T(DT_F32, 0, 7, 5), 0, 1), swapped(T(DT_F32, 4096, 3, 7), 0, 1), 1);
+    check_gemm(T(DT_F32, 0, 1, 7), T(DT_F32, 4096, 7, 1), 1);
+    check_gemm(T(DT_F32, 0, 5, 1), T(DT_F32, 4096, 1, 4), 1);
+    check_gemm(T(DT_F32, 0, 4, 5, 7), T(DT_F32, 4096, 4, 7, 3), 1);
+    check_gemm(T(DT_F32, 0, 4, 5, 7), repeated(T(DT_F32, 4096, 1, 7, 3), 0, 4), 1);
+    check_gemm(swapped(T(DT_F32, 0, 2, 5, 3, 7), 1, 2), T(DT_F32, 8192, 2, 3, 7, 4), 2);
+    struct operand in[] = {T(DT_F32, 0, 5, 0), T(DT_F32, 0, 0, 3)}, out = T(DT_F32, 0, 5, 3);
+    struct kargs k = {.in = in, .out = &out, .n_in = 2, .n_out = 1};
+    struct gemm g;
+    ck_assert(!cudalib_matmul(&k, &g)); /* an empty sum: the own kernel writes zeros */
+    ck_assert_int_eq(cuda_kernels[OP_matmul](&k, &h200, launches, CUDA_MAX_LAUNCHES), 1);
+}
+END_TEST
+
+START_TEST(index_rows)
+{
+    struct operand in[] = {T(DT_F32, 0, 100, 3, 4), T(DT_I32, 65536, 6), {.offset = 1 << 20, .dtype = DT_NONE}};
+    struct operand out = T(DT_F32, 131072, 6, 3, 4);
+    struct kargs k = {.in = in, .out = &out, .n_in = 3, .n_out = 1, .node = 77};
+    ck_assert_int_eq(cuda_kernels[OP_gather](&k, &h200, launches, CUDA_MAX_LAUNCHES), 1);
+    struct index_params p;
+    memcpy(&p, launches[0].params, sizeof p);
+    ck_assert_int_eq(p.rows, 100);
+    ck_assert_int_eq(p.table_stride, 12);
+    ck_assert_int_eq(p.places.n, 6);
+    ck_assert_int_eq(p.width.n, 12);
+    ck_assert_int_eq(p.width.rank, 1);
+    ck_assert_uint_eq(p.control, 1 << 20);
+    ck_assert_uint_eq(p.node, 77);
+    for (int64_t i = 0; i < 72; i++) {
+        ck_assert_int_eq(walked(&p.places, 1, i / 12) + walked(&p.width, 1, i % 12), element(&out, i));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("cuda/describe");
+    TCase *t = tcase_create("all");
+    tcase_add_test(t, elementwise);
+    tcase_add_test(t, nothing_to_do);
+    tcase_add_test(t, reductions);
+    tcase_add_test(t, products);
+    tcase_add_test(t, index_rows);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

@@ -1,0 +1,343 @@
+/* The executor against a fake CUDA: what a step costs, where numbers go, and that every failing call gives a status and leaks nothing. */
+#include <check.h>
+#include <stddef.h>
+#include "runtime/base/seam.h"
+#include "tests/cuda/fake_cuda.h"
+
+enum { ARENA = 1 << 20, CONTROL = 4096, PLANNED = 512 << 10 };
+
+/* A phase of three ops (product, relu, sum) with one metric, the init phase that never runs here, and a tail variant. */
+static struct graph graph;
+static struct plan plan;
+static struct phase phases[2];
+static struct plan_variant variants[3];
+static struct plan_op ops[3];
+static struct operand operands[8];
+static struct plan_metric metric;
+static struct plan_buffer buffers[3];
+static uint32_t dying[2] = {0, 1}, die0[4] = {0, 0, 1, 2};
+static const int64_t axes[2] = {0, 1};
+static const struct cuda_api *open_api = &failing_api;
+static struct backend fake_backend;
+
+static enum status open_fake(const struct exec_options *o, struct exec **e, char *why, size_t n)
+{
+    return cuda_open(open_api, &fake_backend, o, e, why, n);
+}
+
+static struct operand matrix(uint64_t offset, int64_t rows, int64_t cols)
+{
+    return (struct operand){.offset = offset, .dim = {rows, cols}, .stride = {cols, 1}, .dtype = DT_F32, .rank = 2};
+}
+
+static void make_ops(void)
+{
+    operands[0] = matrix(16384, 8, 16);
+    operands[1] = matrix(32768, 16, 4);
+    operands[2] = matrix(PLANNED, 8, 4);
+    operands[3] = matrix(PLANNED + 512, 8, 4);
+    operands[4] = (struct operand){.offset = PLANNED + 1024, .dtype = DT_F32};
+    ops[0] = (struct plan_op){.op = OP_matmul, .part = PART_FORWARD, .k = {operands, &operands[2], 2, 1, NULL, 0, 0, 0, 0}};
+    ops[1] = (struct plan_op){.op = OP_relu, .part = PART_FORWARD, .k = {&operands[2], &operands[3], 1, 1, NULL, 0, 0, 0, 0}};
+    ops[2] = (struct plan_op){.op = OP_sum, .part = PART_LOSS, .k = {&operands[3], &operands[4], 1, 1, axes, 2, 0, 0, 0}};
+    for (uint32_t i = 0; i < 3; i++) {
+        buffers[i] = (struct plan_buffer){
+            .variant = 1, .node = i + 1, .offset = PLANNED + 512 * i, .bytes = 256, .first = i, .last = i + 1, .to_end = i == 2};
+    }
+}
+
+static void setup(void)
+{
+    fake_reset();
+    make_ops();
+    metric = (struct plan_metric){"loss", METRIC_MEAN, operands[4]};
+    phases[0] = (struct phase){.name = "init", .kind = PHASE_INIT};
+    phases[1] = (struct phase){.name = "train", .kind = PHASE_USER};
+    graph = (struct graph){0};
+    graph.phases.at = phases;
+    graph.phases.n = 2;
+    variants[0] = (struct plan_variant){.phase = 0};
+    variants[1] = (struct plan_variant){.phase = 1, .rows = 8, .op = ops, .n_op = 3, .metric = &metric, .n_metric = 1,
+                                        .n_buffer = 3, .dying = dying, .die0 = die0};
+    variants[2] = variants[1];
+    variants[2].rows = 3;
+    variants[2].is_tail = true;
+    plan = (struct plan){.graph = &graph, .control = CONTROL, .planned_offset = PLANNED, .bytes = ARENA, .device_bytes = ARENA,
+                         .variant = variants, .n_variant = 3, .buffer = buffers, .n_buffer = 3, .persistent = PLANNED};
+    fake_backend = cuda_backend_functions;
+    fake_backend.open = open_fake;
+    open_api = &failing_api;
+}
+
+static void teardown(void)
+{
+    ck_assert_int_eq(fake.alive, 0);
+}
+
+static struct control *control_block(struct exec *e)
+{
+    return (struct control *)(e->arena + CONTROL);
+}
+
+/* Opens, allocates, prepares, uploads a control block. */
+static enum status start(const struct exec_options *o, struct exec **out)
+{
+    char why[512] = "";
+    static struct control c;
+    *out = NULL;
+    TRY(fake_backend.open(o, out, why, sizeof why));
+    TRY(fake_backend.arena(*out, ARENA));
+    fake_arena_address = (*out)->arena;
+    TRY(fake_backend.prepare(*out, &plan));
+    c = (struct control){.key = 5};
+    c.phase[1].rows = 100;
+    return fake_backend.upload(*out, CONTROL, &c, sizeof c);
+}
+
+START_TEST(one_launch_per_step)
+{
+    struct exec *e;
+    struct exec_counts n;
+    ck_assert_int_eq(start(&(struct exec_options){0}, &e), ST_OK);
+    const struct backend *b = e->backend;
+    b->counts(e, &n, true);
+    ck_assert_uint_eq(n.allocations, 2);
+    ck_assert_uint_gt(n.bytes_h2d, 0);
+    *(float *)(e->arena + operands[4].offset) = 2.5f;
+    for (int i = 1; i <= 600; i++) {
+        ck_assert_int_eq(b->launch(e, i % 50 == 0 ? 2 : 1, i == 1), ST_OK);
+        const struct ring_slot *s = b->slot(e, (uint64_t)i, true);
+        ck_assert_ptr_nonnull(s);
+        ck_assert_int_eq(s->step, i);
+        ck_assert_double_eq(s->value[0], 2.5);
+    }
+    b->counts(e, &n, false);
+    ck_assert_uint_eq(n.launches, 600);
+    ck_assert_uint_eq(n.bytes_h2d + n.bytes_d2h + n.syncs + n.allocations + n.graph_updates, 0);
+    ck_assert_uint_eq(n.kernels_per_launch, 4);
+    ck_assert_int_eq(b->launch(e, 0, true), ST_INTERNAL); /* init runs on the host */
+    ck_assert_int_eq(b->launch(e, 9, true), ST_INTERNAL);
+    b->close(e);
+}
+END_TEST
+
+/* `first` reaches the tick: the mean starts anew. */
+START_TEST(first_starts_a_visit)
+{
+    struct exec *e;
+    ck_assert_int_eq(start(&(struct exec_options){0}, &e), ST_OK);
+    float *value = (float *)(e->arena + operands[4].offset);
+    const float values[] = {4, 2, 10};
+    const double means[] = {4, 3, 10};
+    for (int i = 0; i < 3; i++) {
+        *value = values[i];
+        ck_assert_int_eq(cuda_launch(e, 1, i != 1), ST_OK);
+        ck_assert_double_eq(cuda_slot(e, (uint64_t)i + 1, true)->value[0], means[i]);
+    }
+    cuda_close(e);
+}
+END_TEST
+
+START_TEST(numbers_go_on_after_a_control_block)
+{
+    struct exec *e;
+    ck_assert_int_eq(start(&(struct exec_options){0}, &e), ST_OK);
+    struct control c = *control_block(e);
+    c.launches = 1000;
+    ck_assert_int_eq(cuda_upload(e, CONTROL, &c, sizeof c), ST_OK);
+    ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    ck_assert_ptr_null(cuda_slot(e, 1000, false));
+    ck_assert_ptr_nonnull(cuda_slot(e, 1001, false));
+    ck_assert_ptr_null(cuda_slot(e, 1002, false));
+    ck_assert_int_eq(cuda_upload(e, ARENA - 4, &c, 8), ST_INTERNAL);
+    cuda_close(e);
+}
+END_TEST
+
+static double fake_time;
+static double fake_seconds(void)
+{
+    return fake_time;
+}
+static void fake_sleep(double s)
+{
+    fake_time += s;
+}
+
+/* At most two in flight; a device that does not move is given up after a minute, a broken one at once. */
+START_TEST(flow_control_and_watchdog)
+{
+    struct exec *e;
+    struct clock_seam saved = clock_seam;
+    clock_seam = (struct clock_seam){fake_seconds, fake_sleep};
+    ck_assert_int_eq(start(&(struct exec_options){0}, &e), ST_OK);
+    fake.stuck = true;
+    ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    ck_assert_int_eq(cuda_launch(e, 1, false), ST_OK);
+    fake_time = 0;
+    ck_assert_int_eq(cuda_launch(e, 1, false), ST_DEVICE);
+    ck_assert_double_ge(fake_time, CUDA_WATCHDOG);
+    ck_assert_double_le(fake_time, CUDA_WATCHDOG + 1);
+    ck_assert_ptr_null(cuda_slot(e, 1, false));
+    fake.broken = true;
+    fake_time = 0;
+    ck_assert_ptr_null(cuda_slot(e, 1, true));
+    ck_assert_double_le(fake_time, 1);
+    ck_assert_str_eq(cuda_error_text(e), "cudaStreamQuery: fake error 700");
+    cuda_close(e);
+    clock_seam = saved;
+}
+END_TEST
+
+START_TEST(modes)
+{
+    struct exec *e;
+    struct exec_counts n;
+    ck_assert_int_eq(start(&(struct exec_options){.eager = true}, &e), ST_OK);
+    cuda_counts(e, &n, true);
+    ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    cuda_counts(e, &n, true);
+    ck_assert_uint_eq(n.launches, 4);
+    ck_assert_uint_eq(n.kernels_per_launch, 4);
+    cuda_close(e);
+    ck_assert_int_eq(start(&(struct exec_options){.parts = true}, &e), ST_OK);
+    cuda_counts(e, &n, true);
+    ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    ck_assert_int_eq(cuda_launch(e, 1, false), ST_OK);
+    cuda_counts(e, &n, true);
+    ck_assert_uint_eq(n.launches, 4); /* forward, then loss with the tick; twice */
+    ck_assert_uint_eq(n.kernels_per_launch, 4);
+    ck_assert_int_eq(cuda_slot(e, 2, true)->step, 2);
+    cuda_close(e);
+    fake.has_library = false; /* the own product takes its place */
+    ck_assert_int_eq(start(&(struct exec_options){0}, &e), ST_OK);
+    struct exec_device d;
+    ck_assert_int_eq(cuda_device(e, &d), ST_OK);
+    ck_assert_ptr_nonnull(strstr(d.driver, "no cublasLt"));
+    ck_assert_uint_eq(d.target.workspace, 0);
+    ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    cuda_close(e);
+}
+END_TEST
+
+/* Clean steps pass; a byte behind a value is reported with the op; dead values are NaN. */
+START_TEST(debug_plan)
+{
+    struct exec *e;
+    ck_assert_int_eq(start(&(struct exec_options){.debug_plan = true}, &e), ST_OK);
+    ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    float dead = *(float *)(e->arena + operands[2].offset);
+    ck_assert(dead != dead);
+    ck_assert_uint_eq(e->variant[1].n_gap, 3);
+    ck_assert_int_eq(cuda_debug_before(e, 1), ST_OK);
+    e->arena[PLANNED + 512 + 256 + 3] = 0;
+    ck_assert_int_eq(cuda_debug_after(e, 1, 0), ST_OK); /* beside another value */
+    ck_assert_int_eq(cuda_debug_after(e, 1, 1), ST_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(cuda_error_text(e), "`relu`"));
+    ck_assert_ptr_nonnull(strstr(cuda_error_text(e), "byte 3"));
+    ck_assert_int_eq(cuda_debug_end(e, 1), ST_INTERNAL);
+    cuda_close(e);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    struct exec *e = NULL;
+    char why[512] = "";
+    struct exec_options o = {.device = 3};
+    ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_USAGE);
+    ck_assert_str_eq(why, "there is no device cuda:3; this machine has 1");
+    o.device = 0;
+    fake.devices = 0;
+    ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_DEVICE);
+    fake.devices = 1;
+    fake.driver = 12040;
+    ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_DEVICE);
+    ck_assert_ptr_nonnull(strstr(why, "CUDA 12.4"));
+    fake.driver = 13000;
+    fake.sm = 80;
+    ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_DEVICE);
+    fake.sm = 90;
+    fake.memory = 1000;
+    ck_assert_int_eq(start(&o, &e), ST_RESOURCE);
+    ck_assert_ptr_nonnull(strstr(cuda_error_text(e), "needs 1.0 MiB"));
+    cuda_close(e);
+    fake.memory = 64 << 20;
+    ops[1].op = OP_exp;
+    operands[2].dtype = DT_F64;
+    ck_assert_int_eq(start(&o, &e), ST_USAGE);
+    ck_assert_ptr_nonnull(strstr(cuda_error_text(e), "has no CUDA kernel"));
+    cuda_close(e);
+}
+END_TEST
+
+static enum status whole_run(const struct exec_options *o)
+{
+    struct exec *e;
+    struct control c;
+    enum status s = start(o, &e);
+    for (int i = 1; i <= 3 && s == ST_OK; i++) {
+        s = cuda_launch(e, 1, i == 1);
+    }
+    if (s == ST_OK) {
+        s = cuda_sync(e);
+    }
+    if (s == ST_OK) {
+        s = cuda_download(e, CONTROL, &c, sizeof c);
+    }
+    if (s != ST_OK && e) {
+        ck_assert_ptr_nonnull(strstr(cuda_error_text(e), cuda_call_name[fail_which]));
+    }
+    cuda_close(e);
+    return s;
+}
+
+/* Every call fails once, in every mode; only those of cuda_close may be ignored. */
+START_TEST(every_call_can_fail)
+{
+    const struct exec_options mode[] = {{0}, {.eager = true}, {.parts = true}, {.debug_plan = true}};
+    for (size_t m = 0; m < sizeof mode / sizeof *mode; m++) {
+        fake_reset();
+        ck_assert_int_eq(whole_run(&mode[m]), ST_OK);
+        int calls = fail_calls, ignored = 0;
+        ck_assert_int_gt(calls, 20);
+        for (int i = 0; i < calls; i++) {
+            fake_reset();
+            fail_at = i;
+            enum status s = whole_run(&mode[m]);
+            bool releases = fake_releases(fail_which);
+            bool last_sync = fail_which == CUDA_CALL_stream_sync && s == ST_OK;
+            ck_assert_msg(releases || last_sync || s == ST_DEVICE, "call %d (%s) gave %d", i, cuda_call_name[fail_which], s);
+            ignored += last_sync;
+            ck_assert_msg(fake.alive == 0, "%d handles left after call %d (%s)", fake.alive, i, cuda_call_name[fail_which]);
+            ck_assert(!fake.capturing || fail_which == CUDA_CALL_capture_end);
+        }
+        ck_assert_int_eq(ignored, 1); /* the one in close */
+        fake_reset();
+        fail_at = 6;
+        fail_code = CUDA_NO_MEMORY;
+        ck_assert_int_eq(whole_run(&mode[m]), ST_RESOURCE);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("cuda/exec");
+    TCase *t = tcase_create("all");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, one_launch_per_step);
+    tcase_add_test(t, first_starts_a_visit);
+    tcase_add_test(t, numbers_go_on_after_a_control_block);
+    tcase_add_test(t, flow_control_and_watchdog);
+    tcase_add_test(t, modes);
+    tcase_add_test(t, debug_plan);
+    tcase_add_test(t, refusals);
+    tcase_add_test(t, every_call_can_fail);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
