@@ -1,4 +1,4 @@
-/* See common_program.h. */
+/* The calls both mains share: folders, the command line as text, the end of memory. */
 #include "tools/common_program.h"
 #include <stdio.h>
 #include <stdlib.h>
