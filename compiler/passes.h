@@ -1,5 +1,5 @@
 /* Passes: each walks a graph once, in id order, and makes a new one in the same arena. Variables, trees, data sets, phases, spans
- * and scopes survive; the old graph must not grow afterwards, because both share what did not change.
+ * and scopes survive, and a dim has the same id in both; the old graph stays as it was.
  */
 #ifndef GML_COMPILER_PASSES_H
 #define GML_COMPILER_PASSES_H

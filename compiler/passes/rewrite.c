@@ -33,6 +33,15 @@ static void own_roots(struct graph *g)
         copy_bytes(g->arena, &d->field, d->field, d->n_field * sizeof *d->field);
     }
 }
+/* Tables that a pass may add to. */
+static void own_tables(struct graph *g)
+{
+    OWN(g->arena, &g->scopes);
+    OWN(g->arena, &g->vars);
+    OWN(g->arena, &g->dims.atoms);
+    OWN(g->arena, &g->dims.list);
+    copy_bytes(g->arena, &g->dims.cons, g->dims.cons, g->dims.n_cons * sizeof *g->dims.cons);
+}
 /* A graph without nodes that is like `in` otherwise. */
 static struct graph *graph_like(const struct graph *in)
 {
@@ -45,6 +54,7 @@ static struct graph *graph_like(const struct graph *in)
     fresh->cons = g->cons;
     fresh->n_cons = g->n_cons;
     own_roots(fresh);
+    own_tables(fresh);
     return fresh;
 }
 

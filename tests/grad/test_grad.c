@@ -210,6 +210,9 @@ static void compile_case(struct grad_case *c, bool no_passes, struct runner *r)
     if (plan_build(g, &po, c->a, &c->sink, &r->plan) != ST_OK) {
         fail_with_diagnostics(c, "no plan");
     }
+    if (plan_check(r->plan, &c->sink) != ST_OK) {
+        fail_with_diagnostics(c, "the plan is not sound");
+    }
     r->variant = plan_find(r->plan, 1, false);
     ck_assert_ptr_nonnull(r->variant);
     r->index = (uint32_t)(r->variant - r->plan->variant);
