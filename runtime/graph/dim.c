@@ -7,7 +7,7 @@
  */
 #include "runtime/graph/dim.h"
 
-enum { MAX_DEGREE = 24, MAX_TERMS = 48, MAX_WEIGHT = 1024 };
+enum { MAX_DEGREE = 24, MAX_TERMS = 48, MAX_WEIGHT = 1024, MAX_ATOMS = 16384 };
 #define MAX_COEFFICIENT ((int64_t)1 << 62)
 
 struct mono {
@@ -323,6 +323,9 @@ static dim dim_of_atom(struct dims *d, struct atom atom)
             (a->kind != ATOM_SYMBOL || !strcmp(a->name, atom.name))) {
             break;
         }
+    }
+    if (i == MAX_ATOMS) {
+        return 0;
     }
     if (i == d->atoms.n) {
         atom.name = atom.name ? arena_strndup(d->arena, atom.name, strlen(atom.name)) : NULL;

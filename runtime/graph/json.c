@@ -4,6 +4,12 @@
 #include "runtime/graph/record.h"
 #include "runtime/graph/text.h"
 
+static json_t *json_text(const char *s)
+{
+    json_t *out = s ? json_string(s) : NULL;
+    return out ? out : json_null(); /* NULL also when it is no UTF-8 */
+}
+
 static json_t *json_dim(const struct graph *g, dim d)
 {
     int64_t v;
@@ -16,7 +22,7 @@ static json_t *json_dim(const struct graph *g, dim d)
     struct arena *scratch = arena_new();
     struct text t = {.arena = scratch};
     dim_print(&g->dims, d, &t);
-    json_t *out = json_stringn_nocheck(t.at, t.n);
+    json_t *out = json_text(t.at);
     arena_free(scratch);
     return out;
 }
@@ -40,14 +46,8 @@ static json_t *json_place(const struct graph *g, struct span at)
     }
     const struct source *s = &g->sources.list.at[at.file];
     source_line_column(s, at.start, &line, &column);
-    return json_pack("{s:s, s:i, s:i, s:i}", "file", s->path, "line", (int)line, "column", (int)column,
-                     "length", (int)(at.end - at.start));
-}
-
-static json_t *json_text(const char *s)
-{
-    json_t *out = s ? json_string(s) : NULL;
-    return out ? out : json_null(); /* NULL also when it is no UTF-8 */
+    return json_pack("{s:o, s:i, s:i, s:i}", "file", json_text(s->path), "line", (int)line, "column",
+                     (int)column, "length", (int)(at.end - at.start));
 }
 
 static json_t *json_real_or_null(double x)
@@ -126,8 +126,8 @@ static json_t *json_node(const struct graph *g, val v)
         json_array_append_new(dims, json_dim(g, node_dims(g, n)[i]));
     }
     return json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (int)v, "op",
-                     op_table[n->op].name, "phase", (int)n->phase, "type", json_type_of(g, &t), "in", in, "attr",
-                     attr, "dims", dims, "scope", json_text(g->scopes.at[n->scope]), "span",
+                     op_table[n->op].name, "phase", (int)n->phase, "type", json_type_of(g, &t), "in", in,
+                     "attr", attr, "dims", dims, "scope", json_text(g->scopes.at[n->scope]), "span",
                      json_place(g, n->span));
 }
 

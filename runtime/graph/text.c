@@ -201,9 +201,8 @@ static void print_nodes(struct text *out, const struct graph *g)
     for (val v = 1; v < g->nodes.n; v++) {
         uint16_t phase = graph_node(g, v)->phase;
         if (v == 1 || phase != graph_node(g, v - 1)->phase) {
-            text_printf(out, "in %u", (unsigned)phase);
-            text_printf(out, phase < g->phases.n ? " # %s\n" : "\n",
-                        phase < g->phases.n ? g->phases.at[phase].name : "");
+            const char *name = phase < g->phases.n ? g->phases.at[phase].name : "?";
+            text_printf(out, "in %u # %.*s\n", (unsigned)phase, (int)strcspn(name, "\n"), name);
         }
         text_node(out, g, v);
         text_printf(out, "\n");

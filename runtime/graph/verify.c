@@ -128,7 +128,8 @@ static void verify_tree(struct verify *k, uint32_t i)
     for (uint32_t l = 0; ok && l < t->n_leaf; l++) {
         ok = t->leaf[l] > 0 && t->leaf[l] < k->g->vars.n;
         const struct var *v = ok ? &k->g->vars.at[t->leaf[l]] : NULL;
-        ok = ok && v->kind == VAR_PARAM && v->tree == i + 1 && v->leaf == l;
+        ok = ok && v->kind == VAR_PARAM && v->tree == i + 1 && v->leaf == l &&
+             dtype_is_float(v->type.dtype) && v->type.dtype == k->g->vars.at[t->leaf[0]].type.dtype;
     }
     if (!ok) {
         verify_fail(k, DIAG_F1503, NO_SPAN, "tree %u does not agree with its leaves", (unsigned)i);
