@@ -102,10 +102,10 @@ struct variant_build {
     bool is_tail;
     struct binding binding;
     struct scheduled *order;
-    uint32_t n_order;
-    uint32_t *slot;       /* by node: its position in order + 1; 0 = not reachable */
-    struct place *value;  /* by slot */
-    uint32_t *contiguous; /* by slot: buffer of its contiguous copy + 1 */
+    uint32_t n_order, n_plain; /* order[n_plain ..] are the closing nodes */
+    uint32_t *slot;            /* by node: its position in order + 1; 0 = not reachable */
+    struct place *value;       /* by slot */
+    uint32_t *contiguous;      /* by slot: buffer of its contiguous copy + 1 */
     VEC(struct draft) drafts;
     VEC(struct buffer) buffers;
     uint32_t n_pack; /* packs seen, by tree: pack_seen */
@@ -149,7 +149,8 @@ void normalize_strides(struct operand *o);
 bool strides_fit(enum op op, uint32_t input, const struct operand *o); /* what the op takes without a copy */
 
 /* launches.c */
-MUST_CHECK enum status launches_build(struct variant_build *v);
+MUST_CHECK enum status launches_build(struct variant_build *v, uint32_t from,
+                                      uint32_t end); /* of the order */
 struct place copy_out(struct variant_build *v, uint32_t node, const struct place *from,
                       enum part part); /* into a new buffer */
 void copy_into(struct variant_build *v, uint32_t node, const struct place *from, const struct place *to,
@@ -157,7 +158,11 @@ void copy_into(struct variant_build *v, uint32_t node, const struct place *from,
 
 /* roots.c */
 void pack_slots(struct variant_build *v, uint32_t node, const struct operand *shape, enum part part);
-MUST_CHECK enum status roots_build(struct variant_build *v);
+struct commit_work;
+/* Before the closing nodes: whatever must be saved from variables that will change. After them: the commits.
+ */
+MUST_CHECK enum status roots_save(struct variant_build *v, struct commit_work **out);
+void roots_commit(struct variant_build *v, struct commit_work *w);
 
 /* lifetimes.c */
 void lifetimes_build(struct variant_build *v);

@@ -195,9 +195,9 @@ static enum status place_node(struct variant_build *v, const struct scheduled *s
     }
 }
 
-enum status launches_build(struct variant_build *v)
+enum status launches_build(struct variant_build *v, uint32_t from, uint32_t end)
 {
-    for (uint32_t i = 0; i < v->n_order; i++) {
+    for (uint32_t i = from; i < end; i++) {
         struct place p;
         TRY(place_node(v, &v->order[i], &p));
         v->value[i] = p;

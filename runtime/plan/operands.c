@@ -32,38 +32,52 @@ bool place_is_whole(const struct variant_build *v, const struct place *p)
            operand_bytes(&p->o) == v->buffers.at[p->index].bytes;
 }
 
+/* The operand without its axes of size 1. */
+static struct operand squeeze(const struct operand *o)
+{
+    struct operand f;
+    memset(&f, 0, sizeof f);
+    for (int k = 0; k < o->rank; k++) {
+        if (o->dim[k] != 1) {
+            f.dim[f.rank] = o->dim[k];
+            f.stride[f.rank++] = o->stride[k];
+        }
+    }
+    return f;
+}
+
+static bool mergeable(const struct operand *f, int from, int end)
+{
+    for (int k = from; k + 1 < end; k++) {
+        if (f->stride[k] != f->stride[k + 1] * f->dim[k + 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Strides of `to` over the elements of `from`, by matching runs of axes with equal products. False when a run
- * of `from` is not mergeable. */
+ * of `from` is not mergeable. Axes of size 1 of `to` get any stride. */
 static bool reshape_strides(const struct operand *from, struct operand *to)
 {
-    int i = 0, j = 0;
     if (operand_count(from) == 0 || operand_is_contiguous(from)) {
         make_contiguous(to);
         return true;
     }
-    struct operand f = {.rank = 0};
-    for (int k = 0; k < from->rank; k++) {
-        if (from->dim[k] != 1) {
-            f.dim[f.rank] = from->dim[k];
-            f.stride[f.rank++] = from->stride[k];
-        }
-    }
+    struct operand f = squeeze(from);
+    int i = 0, j = 0;
     while (i < f.rank || j < to->rank) {
         int i0 = i, j0 = j;
         int64_t a = i < f.rank ? f.dim[i++] : 1, b = j < to->rank ? to->dim[j++] : 1;
-        while (a != b) {
-            if (a < b && i < f.rank) {
+        while (a != b && (a < b ? i < f.rank : j < to->rank)) {
+            if (a < b) {
                 a *= f.dim[i++];
-            } else if (b < a && j < to->rank) {
-                b *= to->dim[j++];
             } else {
-                return false;
+                b *= to->dim[j++];
             }
         }
-        for (int k = i0; k + 1 < i; k++) {
-            if (f.stride[k] != f.stride[k + 1] * f.dim[k + 1]) {
-                return false;
-            }
+        if (a != b || !mergeable(&f, i0, i)) {
+            return false;
         }
         int64_t stride = i > i0 ? f.stride[i - 1] : 1;
         for (int k = j - 1; k >= j0; k--) {

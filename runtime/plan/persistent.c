@@ -100,6 +100,12 @@ static struct place constant_at(uint32_t at, enum dtype t)
     return (struct place){HOME_STORAGE, CONSTANTS_STORAGE, {.offset = 8 * (uint64_t)at, .dtype = (uint8_t)t}};
 }
 
+static void push_constant(struct builder *b, enum dtype t, double value)
+{
+    struct plan_constant c = {8 * (uint64_t)b->constants.n, value, (uint8_t)t};
+    vec_push(b->arena, &b->constants, c);
+}
+
 struct place constant_place(struct builder *b, enum dtype t, double value)
 {
     constant_grow(b);
@@ -113,8 +119,7 @@ struct place constant_place(struct builder *b, enum dtype t, double value)
             return constant_at(k->at - 1, t);
         }
     }
-    vec_push(b->arena, &b->constants,
-             ((struct plan_constant){8 * (uint64_t)b->constants.n, value, (uint8_t)t}));
+    push_constant(b, t, value);
     constant_insert(b, b->constants.n - 1);
     return constant_at(b->constants.n - 1, t);
 }
@@ -131,8 +136,7 @@ struct place ranges_table(struct builder *b, const struct node *n)
                          (double)operand_count(&b->var_view[b->g->trees.at[tree].leaf[leaf]]),
                          bits_f64(attr[i + 1])};
         for (int k = 0; k < 3; k++) {
-            vec_push(b->arena, &b->constants,
-                     ((struct plan_constant){8 * (uint64_t)b->constants.n, row[k], DT_F64}));
+            push_constant(b, DT_F64, row[k]);
         }
     }
     p.o.rank = 2;

@@ -4,8 +4,11 @@
 static enum status build_variant(struct variant_build *v)
 {
     schedule_build(v);
-    TRY(launches_build(v));
-    TRY(roots_build(v));
+    struct commit_work *commits;
+    TRY(launches_build(v, 0, v->n_plain));
+    TRY(roots_save(v, &commits));
+    TRY(launches_build(v, v->n_plain, v->n_order));
+    roots_commit(v, commits);
     lifetimes_build(v);
     emit_drafts(v);
     return ST_OK;

@@ -8,9 +8,10 @@
  */
 #include "runtime/plan/internal.h"
 
+/* Of the launches so far: parts never go back. */
 static enum part last_part(const struct variant_build *v)
 {
-    return v->n_order ? v->order[v->n_order - 1].part : PART_FORWARD;
+    return v->drafts.n ? v->drafts.at[v->drafts.n - 1].part : PART_FORWARD;
 }
 
 static void move_buffer(struct variant_build *v, uint32_t buffer, const struct place *to)
@@ -162,74 +163,95 @@ static void keep_results(struct variant_build *v, const struct target_range *t, 
     }
 }
 
-static enum status commit_targets(struct variant_build *v, struct target_range *t)
+static const char *target_name(const struct graph *g, const struct commit *c)
+{
+    return c->tree ? g->trees.at[c->tree - 1].name : g->vars.at[c->var].key;
+}
+
+/* Where a commit goes; its value must have exactly that many elements of that type. */
+static enum status commit_target(struct variant_build *v, const struct commit *c, struct target_range *t)
 {
     struct builder *b = v->b;
-    const struct phase *f = &b->g->phases.at[v->phase];
-    for (uint32_t i = 0; i < f->commits.n; i++) {
-        const struct commit *c = &f->commits.at[i];
-        struct operand o = v->value[v->slot[c->value] - 1].o;
-        make_contiguous(&o);
-        o.offset = 0;
-        if (c->guard) {
-            return diag_emit(b->sink, DIAG_I0001, c->span,
-                             "a guarded commit that the guard pass did not resolve");
-        }
-        if (!c->tree && b->var_storage[c->var] == NONE) {
-            return diag_emit(b->sink, DIAG_I0001, c->span, "a commit to raw rows `%s`",
-                             b->g->vars.at[c->var].key);
-        }
-        t[i].place = c->tree ? tree_place(b, c->tree - 1, &o) : variable_place(b, c->var);
-        t[i].bytes = operand_bytes(&o);
-        uint64_t room =
-            c->tree ? b->storages.at[t[i].place.index].bytes : operand_bytes(&b->var_view[c->var]);
-        if (room != t[i].bytes || t[i].place.o.dtype != o.dtype) {
-            return diag_emit(b->sink, DIAG_E3106, c->span, "`next` of %llu bytes for `%s`, which has %llu",
-                             (unsigned long long)t[i].bytes,
-                             c->tree ? b->g->trees.at[c->tree - 1].name : b->g->vars.at[c->var].key,
-                             (unsigned long long)room);
-        }
-        for (uint32_t k = 0; k < i; k++) {
-            if (place_meets(&t[k].place, &t[i])) {
-                return diag_emit(b->sink, DIAG_I0001, c->span, "two commits to the same place in one tick");
-            }
-        }
+    const struct node *n = graph_node(b->g, c->value);
+    struct operand o;
+    TRY(bind_shape(b, &v->binding, (enum dtype)n->dtype, n->rank, node_shape(b->g, n), c->span, "next", &o));
+    if (c->guard) {
+        return diag_emit(b->sink, DIAG_I0001, c->span,
+                         "a guarded commit that the guard pass did not resolve");
+    }
+    if (!c->tree && b->var_storage[c->var] == NONE) {
+        return diag_emit(b->sink, DIAG_I0001, c->span, "a commit to raw rows `%s`", target_name(b->g, c));
+    }
+    t->bytes = operand_bytes(&o);
+    t->place = c->tree ? tree_place(b, c->tree - 1, &o) : variable_place(b, c->var);
+    uint64_t room = c->tree ? b->storages.at[t->place.index].bytes : operand_bytes(&b->var_view[c->var]);
+    if (room != t->bytes || t->place.o.dtype != o.dtype) {
+        return diag_emit(
+            b->sink, DIAG_E3106, c->span,
+            "`next` of `%s`: %lld elements of %s (%llu bytes) for %llu bytes with the sizes of this run",
+            target_name(b->g, c), (long long)operand_count(&o), dtype_name((enum dtype)o.dtype),
+            (unsigned long long)t->bytes, (unsigned long long)room);
     }
     return ST_OK;
 }
+
+struct commit_work {
+    struct target_range *target; /* by commit of the phase */
+    struct place *saved;         /* by commit: a copy of the value made before any variable changes */
+};
 
 static void record_copy(struct variant_build *v, uint32_t commit, uint64_t bytes, const char *why)
 {
-    vec_push(v->b->arena, &v->b->copies, ((struct plan_copy){v->index, v->drafts.n - 1, commit, bytes, why}));
+    struct plan_copy c = {v->index, v->drafts.n - 1, commit, bytes, why};
+    vec_push(v->b->arena, &v->b->copies, c);
 }
 
-enum status roots_build(struct variant_build *v)
+enum status roots_save(struct variant_build *v, struct commit_work **out)
 {
     const struct phase *f = &v->b->g->phases.at[v->phase];
     uint32_t n = f->commits.n;
-    struct target_range *t = arena_array(v->b->scratch, struct target_range, n);
-    struct place *value = arena_array(v->b->scratch, struct place, n);
-    const char **why = arena_array(v->b->scratch, const char *, n);
-    TRY(commit_targets(v, t));
+    struct commit_work *w = *out = arena_new_of(v->b->scratch, struct commit_work);
+    struct target_range *t = w->target = arena_array(v->b->scratch, struct target_range, n);
+    w->saved = arena_array(v->b->scratch, struct place, n);
+    for (uint32_t i = 0; i < n; i++) {
+        TRY(commit_target(v, &f->commits.at[i], &t[i]));
+        for (uint32_t k = 0; k < i; k++) {
+            if (place_meets(&t[k].place, &t[i])) {
+                return diag_emit(v->b->sink, DIAG_I0001, f->commits.at[i].span,
+                                 "two commits to the same place in one tick");
+            }
+        }
+    }
     keep_results(v, t, n);
     for (uint32_t i = 0; i < n; i++) {
-        value[i] = v->value[v->slot[f->commits.at[i].value] - 1];
-        if (!same_elements(&value[i], &t[i]) && reads_committed(&value[i], t, n)) {
-            value[i] = copy_out(v, f->commits.at[i].value, &value[i], last_part(v));
+        uint32_t node = f->commits.at[i].value;
+        struct place p = v->slot[node] > v->n_plain ? (struct place){HOME_NONE} : v->value[v->slot[node] - 1];
+        if (!same_elements(&p, &t[i]) && reads_committed(&p, t, n)) {
+            w->saved[i] = copy_out(v, node, &p, last_part(v));
             record_copy(v, i, t[i].bytes, "its value is the old value of a variable that changes too");
         }
     }
-    for (uint32_t i = 0; i < n; i++) {
-        why[i] = same_elements(&value[i], &t[i]) ? NULL : why_not_in_place(v, &value[i], &t[i]);
-        if (!why[i] && !same_elements(&value[i], &t[i])) {
-            move_buffer(v, value[i].index, &t[i].place);
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (why[i]) {
-            copy_into(v, f->commits.at[i].value, &value[i], &t[i].place, last_part(v));
-            record_copy(v, i, t[i].bytes, why[i]);
-        }
-    }
     return ST_OK;
+}
+
+void roots_commit(struct variant_build *v, struct commit_work *w)
+{
+    const struct phase *f = &v->b->g->phases.at[v->phase];
+    const char **why = arena_array(v->b->scratch, const char *, f->commits.n);
+    struct place *value = arena_array(v->b->scratch, struct place, f->commits.n);
+    for (uint32_t i = 0; i < f->commits.n; i++) {
+        value[i] = w->saved[i].home ? w->saved[i] : v->value[v->slot[f->commits.at[i].value] - 1];
+        if (!same_elements(&value[i], &w->target[i])) {
+            why[i] = why_not_in_place(v, &value[i], &w->target[i]);
+            if (!why[i]) {
+                move_buffer(v, value[i].index, &w->target[i].place);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < f->commits.n; i++) {
+        if (why[i]) {
+            copy_into(v, f->commits.at[i].value, &value[i], &w->target[i].place, last_part(v));
+            record_copy(v, i, w->target[i].bytes, why[i]);
+        }
+    }
 }

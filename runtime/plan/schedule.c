@@ -127,6 +127,12 @@ static bool commit_reads_itself(const struct marks *m, const struct commit *c, c
     return var_read[c->var] || (v->kind == VAR_PARAM && v->tree && tree_read[v->tree - 1]);
 }
 
+static bool launched(const struct graph *g, uint32_t n)
+{
+    const struct op_info *info = &op_table[graph_node(g, n)->op];
+    return info->kind != OPK_VIEW && !(info->flags & OPF_META);
+}
+
 static void mark_closing(struct marks *m, struct arena *a)
 {
     const struct graph *g = m->g;
@@ -145,17 +151,11 @@ static void mark_closing(struct marks *m, struct arena *a)
     }
     for (uint32_t i = 0; i < m->f->commits.n; i++) {
         const struct commit *c = &m->f->commits.at[i];
-        if (!m->used[c->value] && commit_reads_itself(m, c, tree_read, var_read)) {
+        if (launched(g, c->value) && !m->used[c->value] && commit_reads_itself(m, c, tree_read, var_read)) {
             m->closing[c->value] = 1;
             m->part[c->value] = m->f->training ? PART_OPTIMIZER : m->part[c->value];
         }
     }
-}
-
-static bool launched(const struct graph *g, uint32_t n)
-{
-    const struct op_info *info = &op_table[graph_node(g, n)->op];
-    return info->kind != OPK_VIEW && !(info->flags & OPF_META);
 }
 
 static void mark_loss_part(struct variant_build *v)
@@ -179,6 +179,7 @@ static void fill_order(struct variant_build *v, const struct marks *m)
 {
     const struct graph *g = v->b->g;
     for (int closing = 0; closing < 2; closing++) {
+        v->n_plain = v->n_order;
         for (enum part p = PART_FORWARD; p < PART_COUNT; p++) {
             for (uint32_t n = 1; n < g->nodes.n; n++) {
                 if (m->reach[n] && m->part[n] == p && m->closing[n] == closing) {

@@ -1,5 +1,6 @@
-/* Interval packing on a seeded corpus of training-like lives: forward values kept for a mirrored backward pass, gradients to the end, scratch. The bars
- * are those of docs: median at the lower bound, 95% within 1.02 of it, none above 1.10. */
+/* Interval packing on a seeded corpus of training-like lives: forward values kept for a mirrored backward
+ * pass, gradients to the end, scratch. The bars are those of docs: median at the lower bound, 95% within 1.02
+ * of it, none above 1.10. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static void add(struct lives *l, uint64_t bytes, uint32_t first, uint32_t last)
     l->x[l->n++] = (struct interval){round_up(bytes), first, last, 0};
 }
 
-/* n forward ops with skips, then their mirror. Time 0 .. 2n; half of the nets keep weight gradients to a global norm at the end. */
+/* n forward ops with skips, then their mirror. Time 0 .. 2n; half of the nets keep weight gradients to a
+ * global norm at the end. */
 static void random_training(struct lives *l, uint32_t n, uint32_t skip_percent)
 {
     uint32_t width = 16 + draw(985), batch = 1u << (3 + draw(6)), end = 2 * n + 1;
@@ -146,8 +148,8 @@ START_TEST(four_thousand_buffers)
     random_training(&lives, 1500, 15);
     clock_t t = clock();
     pack_intervals(lives.x, lives.n, &p);
-    printf("packing: %u buffers, ratio %.4f, %s, %.2f s\n", lives.n, (double)p.bytes / (double)p.bound, p.order,
-           (double)(clock() - t) / CLOCKS_PER_SEC);
+    printf("packing: %u buffers, ratio %.4f, %s, %.2f s\n", lives.n, (double)p.bytes / (double)p.bound,
+           p.order, (double)(clock() - t) / CLOCKS_PER_SEC);
     no_overlap(&lives, p.bytes);
 }
 END_TEST
