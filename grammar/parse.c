@@ -5,6 +5,7 @@
 #include "grammar/parse.h"
 #include "grammar/gml.tab.h"
 #include "grammar/gml.lex.h"
+#include "runtime/base/utf8.h"
 
 /* -- Memory. bison and flex free without saying how much, so each block carries its size. */
 union block_head {
@@ -168,26 +169,6 @@ struct ast *ast_number(struct parse *p, const char *text, uint32_t n, struct ran
 
 /* -- Checks of the whole source */
 
-/* Length of the UTF-8 sequence at s (n bytes left), 0 when it is none. */
-static uint32_t utf8_length(const unsigned char *s, uint32_t n)
-{
-    if (s[0] < 0x80) {
-        return 1;
-    }
-    uint32_t length = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    if (s[0] < 0xC2 || s[0] > 0xF4 || length > n) {
-        return 0;
-    }
-    for (uint32_t i = 1; i < length; i++) {
-        if ((s[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    bool outside = (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);
-    return overlong || outside ? 0 : length;
-}
-
 static enum status check_source(const struct parse *p)
 {
     if (p->n > LIMIT_SOURCE_BYTES) {
@@ -195,7 +176,7 @@ static enum status check_source(const struct parse *p)
                          "this file has %u bytes, the most is %u", p->n, LIMIT_SOURCE_BYTES);
     }
     for (uint32_t i = 0, length; i < p->n; i += length) {
-        length = utf8_length((const unsigned char *)p->text + i, p->n - i);
+        length = utf8_length(p->text + i, p->n - i);
         struct span span = parse_span(p, (struct range){i, i + 1});
         if (length == 0) {
             enum status s = diag_emit(p->sink, DIAG_E0102, span, "not UTF-8: byte 0x%02X at offset %u",
