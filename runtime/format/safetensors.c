@@ -52,7 +52,10 @@ static enum status check_text(struct reader *r)
 {
     int depth = 0;
     bool in_string = false;
-    size_t start = strspn(r->header, " \t\r\n");
+    size_t start = 0;
+    while (start < r->header_n && memchr(" \t\r\n", r->header[start], 4)) {
+        start++;
+    }
     if (start >= r->header_n || r->header[start] != '{') {
         return format_error(&r->o, DIAG_F2004, "the header is not a JSON object (byte %zu)", PREFIX + start);
     }
