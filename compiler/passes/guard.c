@@ -43,6 +43,9 @@ static bool guard_commit(struct build *b, struct commit *c, val ok)
 }
 static bool guard_phase(struct build *b, struct phase *p)
 {
+    if (p->ok) {
+        return true; /* done before */
+    }
     p->ok = gradients_finite(b, p);
     if (p->minimizes.n && !p->ok) {
         return false;

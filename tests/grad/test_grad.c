@@ -488,6 +488,23 @@ START_TEST(test_ties)
     expect_gradient(&c, build_1(&c.b, OP_abs, x), (double[]){0, 1, -1});
 }
 END_TEST
+/* x^y at 0: no 0 * inf, neither for the base nor for the exponent. */
+START_TEST(test_pow_of_zero)
+{
+    static const double exponent[] = {0, 1, 2}, want[] = {0, 1, 0};
+    struct grad_case c;
+    for (int i = 0; i < 3; i++) {
+        begin(&c);
+        val x = IN(&c, 1, DOM_ANY, 1);
+        c.in[0].at[0] = 0;
+        expect_gradient(&c, build_2(&c.b, OP_pow, x, build_const(&c.b, DT_F64, exponent[i])), &want[i]);
+    }
+    begin(&c);
+    val y = IN(&c, 1, DOM_ANY, 1);
+    c.in[0].at[0] = 2;
+    expect_gradient(&c, build_2(&c.b, OP_pow, build_const(&c.b, DT_F64, 0), y), (double[]){0});
+}
+END_TEST
 START_TEST(test_cut)
 {
     struct grad_case c;
@@ -533,6 +550,7 @@ int main(void)
     tcase_add_test(t, test_reductions);
     tcase_add_test(t, test_structured);
     tcase_add_test(t, test_ties);
+    tcase_add_test(t, test_pow_of_zero);
     tcase_add_test(t, test_cut);
     tcase_add_test(t, test_complete);
     suite_add_tcase(s, t);

@@ -97,7 +97,9 @@ static void check_file(const char *path)
 {
     struct ir_case c;
     open_case(&c, path);
-    const char *got = printed(&c, run_named(&c, parsed(&c, c.input, "input")));
+    struct graph *g = run_named(&c, parsed(&c, c.input, "input"));
+    const char *got = printed(&c, g), *again = printed(&c, run_named(&c, g));
+    ck_assert_msg(!strcmp(got, again), "%s: passes %s gave\n%s\nand then\n%s", path, c.passes, got, again);
     if (getenv("GML_UPDATE_GOLDEN")) {
         update(&c, got);
     } else {
