@@ -52,7 +52,7 @@ static const char *path_of(struct arena *a, const struct data *d, const char *fo
             return over[i].file;
         }
     }
-    bool as_is = d->path[0] == '/' || !folder[0];
+    bool as_is = !d->path[0] || d->path[0] == '/' || !folder[0];
     return as_is ? d->path : arena_printf(a, "%s/%s", folder, d->path);
 }
 
@@ -111,6 +111,12 @@ static enum status open_one(struct data_sets *s, struct data_set *d, struct diag
     char *bytes;
     size_t n;
     struct array_file f;
+    if (!d->path[0]) {
+        enum status st =
+            diag_emit(sink, DIAG_F3101, d->data->span, "data set `%s` names no file", d->data->name);
+        diag_help(sink, "--data %s=FILE", d->data->name);
+        return st;
+    }
     TRY(file_read(s->arena, d->path, max_file_bytes, &bytes, &n, sink));
     d->hash = fnv1a64(bytes, n);
     TRY(npz_parse(s->arena, d->path, bytes, n, sink, &f));
