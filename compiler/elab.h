@@ -1,0 +1,454 @@
+/* The elaborator: a compile-time interpreter over the syntax tree whose values are numbers, dimensions,
+ * records, layers, instances and graph values. Calls expand in place; what is computed while the model runs
+ * becomes nodes through build.h. Private to compiler/elab*.c.
+ *
+ * Attempts. Some facts are known only after the whole file was read: which parameters a tree has, which
+ * configs reach a shape or an `if` (those are fixed), which metrics a phase has. So the file is elaborated
+ * again, into a fresh graph, until these facts (struct facts) agree with what the attempt assumed; two
+ * attempts are the rule.
+ *
+ * Poison. An error gives V_POISON; every operation on it gives V_POISON silently, so one root cause is one
+ * error.
+ *
+ * Ownership: everything lives in the arena of the compile.
+ */
+#ifndef GML_COMPILER_ELAB_H
+#define GML_COMPILER_ELAB_H
+#include "compiler/build.h"
+#include "compiler/compiler.h"
+#include "grammar/ast.h"
+#include "runtime/base/philox.h"
+
+/* -- values */
+
+enum vkind {
+    V_MISSING, /* an argument that was not given */
+    V_POISON,
+    V_NONE,
+    V_NUM,
+    V_DIM,  /* a dimension that is no constant */
+    V_BOOL, /* known while compiling or at load */
+    V_STR,
+    V_TYPE,
+    V_LIST,
+    V_RECORD,
+    V_TENSOR,
+    V_TREE, /* a value over the flat block of a parameter tree */
+    V_TAGS, /* one number or bool for each leaf of a tree */
+    V_LAYER,
+    V_FN,
+    V_INST,
+    V_MODULE,
+    V_BUILTIN,
+    V_PHASE,
+    V_DATA,
+    V_VAR, /* storage: only inside the value of a SLOT_VAR */
+};
+/* What a flat value holds in the padding between leaves: reductions and commits need zeros there. */
+enum pad { PAD_UNKNOWN, PAD_ZERO, PAD_NONZERO, PAD_SCALAR };
+
+struct value {
+    uint8_t kind;
+    bool is_int;   /* NUM; TAGS of whole numbers */
+    bool known;    /* NUM, BOOL: the value in `num`/`b` is right now */
+    bool is_bool;  /* TAGS */
+    uint8_t pad;   /* TREE */
+    uint32_t unit; /* TENSOR, VAR: bit per unit axis */
+    union {
+        double num;
+        bool b;
+        dim d;
+        const char *str;
+        val node;       /* TENSOR, TREE */
+        uint32_t index; /* VAR, PHASE, DATA; TAGS: tree */
+    };
+    union {
+        const struct live *live; /* NUM, BOOL that may change after compiling; NULL = constant */
+        struct list *list;
+        struct record *record;
+        struct ttype *type;
+        struct layer *layer;
+        struct fn *fn;
+        struct inst *inst;
+        struct module *module;
+        const struct builtin *builtin;
+        uint32_t tree;      /* TREE */
+        const double *leaf; /* TAGS */
+    };
+};
+struct list {
+    uint32_t n;
+    struct value *at;
+};
+struct record {
+    uint32_t n;
+    const char **name; /* interned */
+    struct value *at;
+};
+/* A number that is known at load or while the model runs: an expression over configs, dimensions and planned
+ * steps. */
+enum live_kind { LIVE_KNOB, LIVE_DIM, LIVE_STEPS, LIVE_OP };
+struct live {
+    enum live_kind kind;
+    uint32_t index; /* KNOB: config; STEPS: phase */
+    dim d;
+    enum op op;
+    uint32_t n;
+    struct value in[3];
+};
+enum tkind { T_TENSOR, T_RECORD, T_TREE, T_INT, T_FLOAT, T_DIM, T_STR, T_ANY };
+struct ttype {
+    enum tkind kind;
+    struct type t;     /* TENSOR */
+    uint32_t unit;     /* TENSOR: axes written as 1 */
+    uint32_t tree, n;  /* TREE; RECORD */
+    const char **name; /* RECORD */
+    struct ttype **at;
+};
+
+/* -- names */
+
+enum slot_kind { SLOT_VALUE, SLOT_LAZY, SLOT_VAR };
+enum slot_what {
+    NAME_LOCAL, /* let in a body: the only thing `x = ..` may update */
+    NAME_ARG,
+    NAME_BRACE,
+    NAME_DIM, /* bound by an argument type */
+    NAME_PARAM,
+    NAME_STATE,
+    NAME_CONST, /* let of a file or of a layer */
+    NAME_CONFIG,
+    NAME_DEF, /* layer, fn, import */
+    NAME_PHASE,
+    NAME_DATA,
+};
+struct slot {
+    const char *name;
+    struct span span;
+    enum slot_kind kind;
+    enum slot_what what;
+    struct value v; /* VALUE; LAZY: the result in phase `phase`; VAR: a structure of V_VAR */
+    /* LAZY: evaluated where it is used, once for each phase */
+    struct ast *ast;
+    struct env *env;
+    const char *label;
+    struct ast *type; /* declared type, may be NULL */
+    bool done, busy;
+    uint16_t phase;
+    int part;             /* of a pattern, -1 = the whole */
+    uint32_t application; /* VAR: that declared it last */
+};
+enum env_kind { ENV_BLOCK, ENV_BODY, ENV_LAYER, ENV_MODULE };
+struct env {
+    struct env *parent;
+    enum env_kind kind;
+    VEC(struct slot *) slots;
+    struct inst *inst;  /* who owns what is made here */
+    const char *prefix; /* path below inst: "fc.0", "" */
+    struct module *module;
+    bool is_layer_level;
+    bool in_fn;
+};
+struct module {
+    const char *name, *path, *folder;
+    struct parsed parsed;
+    uint16_t file;
+    struct env *env;
+    bool is_main, is_std, loading;
+    struct span import;
+    struct module *importer;
+};
+struct layer {
+    const char *name;
+    struct ast *ast;
+    struct module *module;
+};
+struct fn {
+    const char *name; /* NULL: nameless entry */
+    const struct ast_list *params;
+    struct ast *result, *body;
+    struct env *env;
+    struct inst *inst; /* entry of this instance, or NULL */
+    struct span span;
+};
+struct inst {
+    struct layer *layer;
+    const char *path;
+    struct inst *owner;
+    struct env *env; /* brace parameters and, for layers without entry ( ), what the layer level declares */
+    struct span made;
+    bool anonymous, ready, incomplete;
+    uint32_t application; /* that made it */
+    VEC(struct inst *) subs;
+    VEC(struct slot *) vars; /* parameters and states by key below the path */
+};
+
+/* -- facts that one attempt finds and the next one assumes */
+
+struct tree_facts {
+    const char *name;
+    VEC(const char *) over; /* instance paths, sorted */
+    VEC(const char *) leaf; /* parameter keys in the order of the tree */
+    VEC(const char *) tags; /* of each leaf: "a,b" */
+};
+struct metric_facts {
+    const char *phase, *name;
+    uint32_t index;
+};
+struct facts {
+    VEC(const char *) fixed; /* configs */
+    VEC(const char *) dims;  /* whole-number configs that only count launches: symbols */
+    VEC(struct tree_facts) trees;
+    VEC(struct metric_facts) metrics;
+};
+
+/* A metric read before its phase was elaborated. */
+struct metric_use {
+    uint32_t phase;
+    const char *name;
+    struct span at;
+};
+
+struct frame {
+    struct frame *up;
+    struct inst *inst;  /* whose body runs */
+    const char *prefix; /* where the application stands */
+    const char *what;   /* "fn cosine" or NULL */
+    struct span call;
+    uint32_t depth;
+    uint32_t application; /* number of the application (or phase) that runs; fns share their caller's */
+};
+struct draw_count {
+    uint16_t phase;
+    const char *path;
+    uint32_t n;
+};
+/* What the elaborator knows about a variable beyond the graph's table; by variable index. */
+struct var_info {
+    const char *owner; /* path of the owning instance */
+    const char *tags;  /* "a,b" */
+    struct span first; /* application that made it */
+    struct span used;
+    enum pad pad;
+};
+struct elab {
+    struct arena *arena;
+    struct interner *names;
+    struct diag_sink *sink;
+    const struct compile_options *options;
+    struct graph *g;
+    struct build b;
+    struct facts facts; /* assumed */
+    struct facts found;
+    bool again; /* the facts did not agree */
+
+    VEC(struct module *) modules; /* at[0] = main; kept between attempts */
+    VEC(struct value) config;     /* default or --set value by config of the main file */
+    struct inst *root;
+    struct frame *frame;
+    uint32_t applications;
+    VEC(struct draw_count) draws;
+    VEC(struct var_info) vars;
+    VEC(struct tree_facts) trees;
+    bool training;
+    const char *let_path;          /* init: key whose initial value is computed, else NULL */
+    struct value result;           /* of the return statement that ended a body */
+    VEC(const char *) bad_metrics; /* "phase.name" of metrics whose value had an error */
+    val guard;                     /* `when` of the minimize whose optimizer runs */
+    uint64_t source_bytes;
+    struct member *member; /* of a data set: its text is evaluated; for field(..) */
+    VEC(struct metric_use) metric_uses;
+};
+
+/* elab_diag.c: errors with their origin */
+/* Emits, adds where the text was expanded from, and returns poison. */
+struct value fail(struct elab *e, enum diag_code c, struct span at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+struct value refuse(struct elab *e, struct span at, const char *what); /* E0199 */
+void note_origin(struct elab *e); /* for an error that somebody else emitted just now */
+/* Marks an operand with its type, and where a name was declared. */
+void label_operand(struct elab *e, struct env *env, struct ast *at, struct value v);
+void help_closest(struct elab *e, const char *name, const char *const *candidate, uint32_t n);
+const char *source_slice(struct elab *e, struct span s);
+const char *place_text(struct elab *e, struct span s); /* "models/mlp.gml:31:17" */
+
+/* elab_value.c: making and describing values */
+struct value poison(void);
+struct value none_value(void);
+struct value num_value(double x, bool is_int);
+struct value bool_value(bool b);
+struct value str_value(const char *s);
+struct value dim_value(struct elab *e, dim d);   /* a constant becomes a number; 0 becomes poison */
+struct value tensor_value(val v, uint32_t unit); /* 0 becomes poison */
+struct value list_value(struct elab *e, uint32_t n);
+struct value record_value(struct elab *e, uint32_t n);
+struct value *value_field(struct value r, const char *name);
+bool is_poison(struct value v);        /* also inside lists and records */
+bool is_number(struct value v);        /* NUM or DIM */
+bool is_scalar_static(struct value v); /* NUM, DIM, BOOL */
+const char *value_text(struct elab *e,
+                       struct value v); /* "f32[B, 64]", "the number 3", "a record (a: f32, ...)" */
+const char *dim_text(struct elab *e, dim d);
+struct type tensor_type(struct elab *e, struct value v);
+/* Phase of the first graph value inside v, -1 if there is none. */
+int value_phase(struct elab *e, struct value v);
+bool value_same(struct elab *e, struct value a, struct value b); /* `==` of values that are no tensors */
+
+/* elab_env.c: names */
+struct env *env_new(struct elab *e, struct env *parent, enum env_kind kind);
+struct slot *env_add(struct elab *e, struct env *env, const char *name, struct span at, enum slot_what what,
+                     struct value v);
+struct slot *env_lazy(struct elab *e, struct env *env, const char *name, struct span at, enum slot_what what,
+                      struct ast *ast, struct env *in);
+struct slot *env_own(struct env *env, const char *name); /* in this scope only */
+/* Looks outward. *closed is set when the name was found in the file by a layer, which sees only part of it.
+ */
+struct slot *env_find(struct env *env, const char *name, bool *closed);
+struct value slot_value(struct elab *e, struct slot *s, struct span at);
+struct value name_value(struct elab *e, struct env *env, const char *name, struct span at);
+
+/* elab_number.c: compile-time arithmetic */
+struct value fold_op(struct elab *e, enum op op, const struct value *in, uint32_t n, struct span at);
+val emit_number(struct elab *e, struct value v, enum dtype t); /* as a rank-0 node */
+val emit_static(struct elab *e, struct value v);               /* with its own type: i32, f32 or bool */
+bool want_int(struct elab *e, struct value v, struct span at, const char *what, int64_t *out);
+bool want_dim(struct elab *e, struct value v, struct span at, const char *what, dim *out);
+bool want_bool(struct elab *e, struct value v, struct span at, const char *what, bool *out);
+bool want_string(struct elab *e, struct value v, struct span at, const char *what, const char **out);
+/* The shape in a list of dimensions. */
+bool want_shape(struct elab *e, struct value v, struct span at, const char *what, int *rank, dim *shape);
+/* Fixes at compile time every config that v depends on. */
+void fix_value(struct elab *e, struct value v);
+
+/* elab_op.c: operators on tensors, records and trees */
+struct site {
+    struct span at;         /* the operator */
+    struct ast *operand[3]; /* may be NULL */
+    struct env *env;
+};
+struct value elementwise(struct elab *e, enum op op, const struct value *in, uint32_t n,
+                         const struct site *s);
+struct value matmul(struct elab *e, struct value x, struct value w, const struct site *s);
+/* A tensor out of a tensor or a static scalar; 0 after an error. */
+val want_tensor(struct elab *e, struct value v, struct span at, const char *what, struct type *t);
+void build_at(struct elab *e, struct span at);
+/* elab_tree.c */
+struct value tree_op(struct elab *e, enum op op, const struct value *in, uint32_t n, const struct site *s);
+struct value tree_reduce(struct elab *e, enum op op, struct value x, const struct site *s);
+struct value tree_masked(struct elab *e, struct value x, double fill); /* `fill` in the padding */
+struct value tree_tagged(struct elab *e, struct value p, const char *tag);
+struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_t n, struct env *env,
+                       struct ast *at);
+struct value tree_field(struct elab *e, struct value p, const char *name, struct span at);
+uint32_t tree_for(struct elab *e, const char *name, struct inst *const *over, uint32_t n, struct span at,
+                  bool *ok);
+void tree_finish(struct elab *e); /* fills g->trees and the found facts */
+/* Tree whose leaves are exactly the parameters of an instance; -1 if none. */
+int tree_of_instance(struct elab *e, struct inst *i);
+
+/* elab_expr.c */
+struct value eval(struct elab *e, struct ast *a, struct env *env);
+/* With the name that an instance made by the expression gets. */
+struct value eval_named(struct elab *e, struct ast *a, struct env *env, const char *label);
+struct value member(struct elab *e, struct value v, const char *name, struct span at, struct span name_at);
+/* elab_index.c */
+struct value index_value(struct elab *e, struct value v, struct ast *a, struct env *env);
+struct value slice_axis(struct elab *e, struct value v, int axis, dim from, dim size, struct span at);
+/* elab_call.c */
+struct args {
+    uint32_t n;
+    struct value *at;
+    const char **name; /* NULL = positional */
+    struct span *span;
+    struct ast **ast; /* NULL for a piped value */
+};
+bool eval_args(struct elab *e, const struct ast_list *l, struct env *env, const struct value *piped,
+               struct ast *piped_ast, struct args *out);
+struct value call_value(struct elab *e, struct value f, struct args *a, struct env *env, struct ast *at);
+bool frame_push(struct elab *e, struct frame *f, struct inst *inst, const char *what, struct span call);
+void frame_pop(struct elab *e);
+/* elab_type.c */
+struct ttype *eval_type(struct elab *e, struct ast *t, struct env *env);
+struct ttype *type_of(struct elab *e, struct value v);
+struct ttype *type_lead(struct elab *e, struct ttype *t, int n, const dim *d, uint32_t unit);
+const char *ttype_text(struct elab *e, const struct ttype *t);
+/* Checks a value against a written type and binds its dimension names in env; may adapt *v. */
+bool match_type(struct elab *e, struct ast *t, struct value *v, struct env *env, struct span at,
+                const char *what);
+/* A value of type t: scalars fill, records leaf by leaf. */
+struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct span at, const char *what);
+/* elab_layer.c */
+struct value make_instance(struct elab *e, struct ast *a, struct env *env, const char *label);
+bool instance_ready(struct elab *e, struct inst *i);
+struct value instance_member(struct elab *e, struct inst *i, const char *name, struct span at);
+struct value instance_params(struct elab *e, struct inst *i, struct span at);
+struct value apply_instance(struct elab *e, struct inst *i, struct args *a, struct env *env, struct ast *at);
+void declare_param(struct elab *e, struct ast *a, struct env *env);
+void declare_state(struct elab *e, struct ast *a, struct env *env);
+void declare_next(struct elab *e, struct ast *a, struct env *env);
+const char *join_path(struct elab *e, const char *a, const char *b);
+/* elab_stmt.c */
+enum flow { FLOW_NEXT, FLOW_RETURN };
+enum flow exec_block(struct elab *e, struct ast *block, struct env *env);
+void declare_let(struct elab *e, struct ast *a, struct env *env, bool lazy, enum slot_what what);
+void declare_fn(struct elab *e, struct ast *a, struct env *env, struct inst *inst);
+/* elab_builtin.c */
+struct bcall {
+    const struct builtin *b;
+    struct value arg[8];
+    struct span span[8];
+    struct ast *ast[8];
+    struct value *rest; /* further positional arguments */
+    uint32_t n_rest;
+    struct env *env;
+    struct ast *at;
+    struct span span_at; /* the callee */
+};
+struct builtin {
+    const char *name;
+    struct value (*run)(struct elab *e, struct bcall *c);
+    const char *params; /* "x axis? keep?", `*` at the end: any number of positional arguments */
+    enum op op;
+};
+struct value call_builtin(struct elab *e, const struct builtin *b, struct args *a, struct env *env,
+                          struct ast *at);
+/* Values known everywhere: operators, casts, constants, `step`. V_MISSING when unknown. */
+struct value builtin_value(struct elab *e, const char *name, struct span at);
+struct value builtin_member(struct elab *e, const char *module, const char *name, struct span at);
+void builtin_names(struct elab *e, const char ***names, uint32_t *n, uint32_t *cap);
+/* True for names of the language that this build does not compile. */
+bool is_later_name(const char *name);
+struct site builtin_site(struct bcall *c);
+struct value reduce_op(struct elab *e, struct bcall *c);
+extern const struct builtin shape_builtins[], row_builtins[], tree_builtins[], rand_builtins[],
+    number_builtins[];
+/* elab_module.c */
+bool load_main(struct elab *e, const char *path, const char *text, uint32_t n);
+bool bind_modules(struct elab *e); /* names of every file, for one attempt */
+/* elab_config.c */
+void declare_config(struct elab *e, struct module *m, struct ast *a);
+bool check_sets(struct elab *e);
+bool config_is_fixed(struct elab *e, const char *name);
+/* Makes a live whole-number config a dimension: it only counts launches, and can still be set at load. */
+void config_count(struct elab *e, const char *name);
+void config_fix(struct elab *e, const char *name);
+/* elab_data.c */
+void declare_data(struct elab *e, struct module *m, struct ast *a);
+struct value data_sample(struct elab *e, uint32_t data, uint32_t phase, struct span at);
+void run_data_phases(struct elab *e);
+/* elab_phase.c */
+void declare_phases(struct elab *e);
+void run_phases(struct elab *e);
+void check_metric_uses(struct elab *e);
+struct value phase_member(struct elab *e, uint32_t phase, const char *name, struct span at);
+void do_minimize(struct elab *e, struct ast *a, struct env *env);
+void do_metric(struct elab *e, struct ast *a, struct env *env);
+void do_output(struct elab *e, struct ast *a, struct env *env);
+void do_assert(struct elab *e, struct ast *a, struct env *env);
+/* Switches where nodes go; returns the previous phase. */
+uint16_t enter_phase(struct elab *e, uint16_t phase);
+uint64_t draw_id(struct elab *e);
+/* elab_run.c */
+void elaborate_run(struct elab *e, struct ast *run);
+
+#endif

@@ -1,0 +1,327 @@
+/* Builtins that choose, limit, cast, draw, and those on trees. */
+#include "compiler/elab.h"
+
+/* -- compositions of operators */
+
+static struct value run_clamp(struct elab *e, struct bcall *c)
+{
+    struct site s = builtin_site(c);
+    struct value low = elementwise(e, OP_max, (struct value[]){c->arg[0], c->arg[1]}, 2, &s);
+    s.operand[1] = c->ast[2];
+    return elementwise(e, OP_min, (struct value[]){low, c->arg[2]}, 2, &s);
+}
+/* a + t (b - a) */
+static struct value run_lerp(struct elab *e, struct bcall *c)
+{
+    struct site s = builtin_site(c);
+    struct value d = elementwise(e, OP_sub, (struct value[]){c->arg[1], c->arg[0]}, 2, &s);
+    struct value m = elementwise(e, OP_mul, (struct value[]){c->arg[2], d}, 2, &s);
+    return elementwise(e, OP_add, (struct value[]){c->arg[0], m}, 2, &s);
+}
+/* select(c, a, b): the shape of c is a prefix of every leaf, so whole rows are chosen. */
+static struct value select_leaf(struct elab *e, struct bcall *c, struct value cond, struct value a,
+                                struct value b)
+{
+    struct site s = builtin_site(c);
+    if (a.kind == V_RECORD || b.kind == V_RECORD) {
+        struct value shape = a.kind == V_RECORD ? a : b, r = record_value(e, shape.record->n);
+        for (uint32_t i = 0; i < shape.record->n; i++) {
+            const char *name = shape.record->name[i];
+            struct value *x = a.kind == V_RECORD ? value_field(a, name) : &a;
+            struct value *y = b.kind == V_RECORD ? value_field(b, name) : &b;
+            if (!x || !y) {
+                return fail(e, DIAG_E2101, c->span_at, "`select` between records of different fields");
+            }
+            r.record->name[i] = name;
+            r.record->at[i] = select_leaf(e, c, cond, *x, *y);
+        }
+        return r;
+    }
+    if (cond.kind != V_TENSOR) {
+        return elementwise(e, OP_where, (struct value[]){cond, a, b}, 3, &s);
+    }
+    struct type ct = tensor_type(e, cond), at = a.kind == V_TENSOR ? tensor_type(e, a) : (struct type){0};
+    struct type bt = b.kind == V_TENSOR ? tensor_type(e, b) : (struct type){0};
+    struct type *t = at.rank >= bt.rank ? &at : &bt;
+    bool prefix = ct.rank <= t->rank;
+    for (int i = 0; prefix && i < ct.rank; i++) {
+        prefix = ct.dim[i] == t->dim[i];
+    }
+    if (!prefix) {
+        fail(e, DIAG_E2001, c->span_at, "`select`: the shape of the condition is no prefix of the values");
+        label_operand(e, c->env, c->ast[0], cond);
+        label_operand(e, c->env, c->ast[1], a);
+        label_operand(e, c->env, c->ast[2], b);
+        return poison();
+    }
+    dim shape[LIMIT_RANK];
+    uint32_t unit = cond.unit;
+    for (int i = 0; i < t->rank; i++) {
+        shape[i] = i < ct.rank ? ct.dim[i] : dim_const(&e->g->dims, 1);
+        unit |= i < ct.rank ? 0 : 1u << i;
+    }
+    build_at(e, c->span_at);
+    cond = tensor_value(build_reshape(&e->b, cond.node, t->rank, shape), unit);
+    return elementwise(e, OP_where, (struct value[]){cond, a, b}, 3, &s);
+}
+static struct value run_select(struct elab *e, struct bcall *c)
+{
+    if (is_poison(c->arg[1]) || is_poison(c->arg[2]) || is_poison(c->arg[0])) {
+        return poison();
+    }
+    return select_leaf(e, c, c->arg[0], c->arg[1], c->arg[2]);
+}
+static struct value run_stop_grad(struct elab *e, struct bcall *c)
+{
+    struct value x = c->arg[0].kind == V_INST ? instance_params(e, c->arg[0].inst, c->span[0]) : c->arg[0];
+    if (is_poison(x) || is_scalar_static(x)) {
+        return x;
+    }
+    if (x.kind == V_RECORD) {
+        struct value r = record_value(e, x.record->n);
+        for (uint32_t i = 0; i < x.record->n; i++) {
+            struct bcall leaf = *c;
+            leaf.arg[0] = x.record->at[i];
+            r.record->name[i] = x.record->name[i];
+            r.record->at[i] = run_stop_grad(e, &leaf);
+        }
+        return r;
+    }
+    build_at(e, c->span_at);
+    if (x.kind == V_TREE) {
+        x.node = build_1(&e->b, OP_stop_grad, x.node);
+        return x;
+    }
+    return tensor_value(
+        build_1(&e->b, OP_stop_grad, want_tensor(e, x, c->span[0], "the argument of `stop_grad`", NULL)),
+        x.unit);
+}
+
+/* -- casts */
+
+static struct value cast_static(struct elab *e, struct bcall *c, struct value x, enum dtype t)
+{
+    if (x.kind == V_DIM) {
+        x = fold_op(e, OP_mul, (struct value[]){x, num_value(1, false)}, 2, c->span_at);
+        x.is_int = true;
+    }
+    if (t == DT_BOOL) {
+        if (x.kind == V_BOOL) {
+            return x;
+        }
+        return fold_op(e, OP_ne, (struct value[]){x, num_value(0, true)}, 2, c->span_at);
+    }
+    if (x.live && (x.kind == V_BOOL || (t == DT_I32 && !x.is_int))) {
+        build_at(e, c->span_at);
+        return tensor_value(build_cast(&e->b, emit_static(e, x), t), 0);
+    }
+    if (x.kind == V_BOOL) {
+        return num_value(x.b, t == DT_I32);
+    }
+    x.is_int = t == DT_I32;
+    x.num = t == DT_I32 ? (double)(int64_t)x.num : x.num;
+    return x;
+}
+static struct value run_cast(struct elab *e, struct bcall *c)
+{
+    enum dtype t = dtype_parse(c->b->name);
+    struct value x = c->arg[0].kind == V_INST ? instance_params(e, c->arg[0].inst, c->span[0]) : c->arg[0];
+    if (is_poison(x)) {
+        return poison();
+    }
+    if (is_scalar_static(x)) {
+        return cast_static(e, c, x, t);
+    }
+    if (x.kind == V_RECORD) {
+        struct value r = record_value(e, x.record->n);
+        for (uint32_t i = 0; i < x.record->n; i++) {
+            struct bcall leaf = *c;
+            leaf.arg[0] = x.record->at[i];
+            r.record->name[i] = x.record->name[i];
+            r.record->at[i] = run_cast(e, &leaf);
+        }
+        return r;
+    }
+    val v = want_tensor(e, x, c->span[0], arena_printf(e->arena, "the argument of `%s`", c->b->name), NULL);
+    build_at(e, c->span_at);
+    return tensor_value(build_cast(&e->b, v, t), x.unit);
+}
+
+/* -- trees */
+
+static struct value run_params(struct elab *e, struct bcall *c)
+{
+    if (c->arg[0].kind == V_INST) {
+        return instance_params(e, c->arg[0].inst, c->span_at);
+    }
+    if (c->arg[0].kind == V_TREE || c->arg[0].kind == V_RECORD) {
+        return c->arg[0];
+    }
+    return fail(e, DIAG_E2023, c->span[0], "`params` takes an instance, found %s", value_text(e, c->arg[0]));
+}
+static struct value run_tagged(struct elab *e, struct bcall *c)
+{
+    const char *tag;
+    struct value x = c->arg[0].kind == V_INST ? instance_params(e, c->arg[0].inst, c->span[0]) : c->arg[0];
+    if (is_poison(x) || !want_string(e, c->arg[1], c->span[1], "the tag", &tag)) {
+        return poison();
+    }
+    if (x.kind != V_TREE) {
+        fail(e, DIAG_E2023, c->span[0], "`tagged` takes a tree of parameters, found %s", value_text(e, x));
+        diag_help(e->sink, "the tree of a minimize: the first argument of its optimizer");
+        return poison();
+    }
+    return tree_tagged(e, x, tag);
+}
+/* each(f, a, b, ..): f on every leaf. */
+static struct value run_each(struct elab *e, struct bcall *c)
+{
+    struct value in[4] = {c->arg[1]};
+    uint32_t n = 1 + c->n_rest;
+    if (n > 4) {
+        return fail(e, DIAG_E1005, c->span_at, "`each` takes a fn and at most 4 trees");
+    }
+    memcpy(in + 1, c->rest, c->n_rest * sizeof *in);
+    for (uint32_t i = 0; i < n; i++) {
+        in[i] = in[i].kind == V_INST ? instance_params(e, in[i].inst, c->span_at) : in[i];
+        if (is_poison(in[i])) {
+            return poison();
+        }
+        if (in[i].kind != in[0].kind || (in[0].kind == V_TREE && in[i].tree != in[0].tree)) {
+            return fail(e, DIAG_E2101, c->span_at, "`each` runs over trees of one structure");
+        }
+    }
+    if (in[0].kind == V_TREE) {
+        return tree_each(e, c->arg[0], in, n, c->env, c->at);
+    }
+    if (in[0].kind != V_RECORD && in[0].kind != V_LIST) {
+        return fail(e, DIAG_E2023, c->span[1], "`each` runs over a record, a list or a tree, found %s",
+                    value_text(e, in[0]));
+    }
+    bool list = in[0].kind == V_LIST;
+    uint32_t count = list ? in[0].list->n : in[0].record->n;
+    struct value r = list ? list_value(e, count) : record_value(e, count);
+    for (uint32_t k = 0; k < count; k++) {
+        struct value arg[4];
+        struct span span[4] = {c->at->span, c->at->span, c->at->span, c->at->span};
+        const char *name[4] = {0};
+        struct ast *ast[4] = {0};
+        struct args a = {n, arg, name, span, ast};
+        for (uint32_t i = 0; i < n; i++) {
+            if (count != (list ? in[i].list->n : in[i].record->n)) {
+                return fail(e, DIAG_E2101, c->span_at, "`each` runs over trees of one structure");
+            }
+            arg[i] = list ? in[i].list->at[k] : in[i].record->at[k];
+        }
+        if (!list) {
+            r.record->name[k] = in[0].record->name[k];
+        }
+        *(list ? &r.list->at[k] : &r.record->at[k]) = call_value(e, c->arg[0], &a, c->env, c->at);
+    }
+    return r;
+}
+
+/* -- draws */
+
+static val draw_node(struct elab *e, struct bcall *c, enum op op, enum dtype d, const val *in, uint32_t n_in)
+{
+    struct type t = {.dtype = d};
+    if (!want_shape(e, c->arg[0], c->span[0], "the shape of a draw", &t.rank, t.dim)) {
+        return 0;
+    }
+    build_at(e, c->span_at);
+    struct node_spec s = {.op = op,
+                          .phase = e->b.phase,
+                          .in = in,
+                          .n_in = n_in,
+                          .type = t,
+                          .span = e->b.span,
+                          .scope = e->b.scope,
+                          .attr = (int64_t[]){(int64_t)draw_id(e), e->b.phase},
+                          .n_attr = 2};
+    val v = graph_add(e->g, &s, e->sink);
+    if (!v) {
+        note_origin(e);
+    }
+    return v;
+}
+/* rand.uniform(shape, lo = 0, hi = 1): lo + (hi - lo) u */
+static struct value run_uniform(struct elab *e, struct bcall *c)
+{
+    struct site s = builtin_site(c);
+    struct value u = tensor_value(draw_node(e, c, OP_uniform, DT_F32, NULL, 0), 0);
+    if (c->arg[1].kind == V_MISSING && c->arg[2].kind == V_MISSING) {
+        return u;
+    }
+    struct value lo = c->arg[1].kind == V_MISSING ? num_value(0, true) : c->arg[1];
+    struct value hi = c->arg[2].kind == V_MISSING ? num_value(1, true) : c->arg[2];
+    struct value width = elementwise(e, OP_sub, (struct value[]){hi, lo}, 2, &s);
+    struct value scaled = elementwise(e, OP_mul, (struct value[]){width, u}, 2, &s);
+    return elementwise(e, OP_add, (struct value[]){lo, scaled}, 2, &s);
+}
+static struct value run_normal(struct elab *e, struct bcall *c)
+{
+    return tensor_value(draw_node(e, c, OP_normal, DT_F32, NULL, 0), 0);
+}
+static struct value run_bernoulli(struct elab *e, struct bcall *c)
+{
+    struct type t;
+    build_at(e, c->span_at);
+    val p = c->arg[1].kind == V_TENSOR ? want_tensor(e, c->arg[1], c->span[1], "the probability", &t)
+            : is_number(c->arg[1])     ? emit_number(e, c->arg[1], DT_F32)
+                                       : want_tensor(e, c->arg[1], c->span[1], "the probability", &t);
+    if (!p) {
+        return poison();
+    }
+    return tensor_value(draw_node(e, c, OP_bernoulli, DT_BOOL, &p, 1), 0);
+}
+/* rand.permute(i, n, epoch): a keyed bijection of 0..n-1, another one for each epoch. */
+static struct value run_permutation(struct elab *e, struct bcall *c)
+{
+    dim n;
+    val in[2] = {want_tensor(e, c->arg[0], c->span[0], "the index", NULL),
+                 want_tensor(e, c->arg[2], c->span[2], "the epoch", NULL)};
+    if (!in[0] || !in[1] || !want_dim(e, c->arg[1], c->span[1], "the number of elements", &n)) {
+        return poison();
+    }
+    build_at(e, c->span_at);
+    struct node_spec s = {.op = OP_shuffle,
+                          .phase = e->b.phase,
+                          .in = in,
+                          .n_in = 2,
+                          .attr = (int64_t[]){(int64_t)draw_id(e)},
+                          .n_attr = 1,
+                          .dims = &n,
+                          .n_dim = 1,
+                          .span = e->b.span,
+                          .scope = e->b.scope};
+    val v = graph_add(e->g, &s, e->sink);
+    if (!v) {
+        note_origin(e);
+    }
+    return tensor_value(v, c->arg[0].unit);
+}
+
+const struct builtin number_builtins[] = {
+    {"clamp", run_clamp, "x low high", OP_NONE},
+    {"lerp", run_lerp, "a b t", OP_NONE},
+    {"select", run_select, "c a b", OP_where},
+    {"stop_grad", run_stop_grad, "x", OP_stop_grad},
+    {"f32", run_cast, "x", OP_cast},
+    {"i32", run_cast, "x", OP_cast},
+    {"bool", run_cast, "x", OP_cast},
+    {0},
+};
+const struct builtin tree_builtins[] = {
+    {"params", run_params, "x", OP_NONE},
+    {"tagged", run_tagged, "x tag", OP_NONE},
+    {"each", run_each, "f x *", OP_NONE},
+    {0},
+};
+const struct builtin rand_builtins[] = {
+    {"uniform", run_uniform, "shape low? high?", OP_uniform},
+    {"normal", run_normal, "shape", OP_normal},
+    {"bernoulli", run_bernoulli, "shape p", OP_bernoulli},
+    {"permute", run_permutation, "i n epoch", OP_shuffle},
+    {0},
+};

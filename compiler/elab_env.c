@@ -1,0 +1,219 @@
+/* Scopes. A name of a file or of a layer level is evaluated where it is used, once for each phase, because a
+ * phase has its own nodes; instances do not depend on the phase (their path is their identity).
+ */
+#include "compiler/elab.h"
+
+struct env *env_new(struct elab *e, struct env *parent, enum env_kind kind)
+{
+    struct env *n = arena_new_of(e->arena, struct env);
+    n->parent = parent;
+    n->kind = kind;
+    n->prefix = "";
+    n->inst = e->root;
+    if (parent) {
+        n->inst = parent->inst;
+        n->prefix = parent->prefix;
+        n->module = parent->module;
+        n->in_fn = parent->in_fn;
+        n->is_layer_level = parent->is_layer_level;
+    }
+    return n;
+}
+struct slot *env_own(struct env *env, const char *name)
+{
+    for (uint32_t i = env->slots.n; i-- > 0;) {
+        if (env->slots.at[i]->name == name || !strcmp(env->slots.at[i]->name, name)) {
+            return env->slots.at[i];
+        }
+    }
+    return NULL;
+}
+struct slot *env_add(struct elab *e, struct env *env, const char *name, struct span at, enum slot_what what,
+                     struct value v)
+{
+    struct slot *s = env_own(env, name);
+    if (!s) {
+        s = arena_new_of(e->arena, struct slot);
+        vec_push(e->arena, &env->slots, s);
+    }
+    *s = (struct slot){.name = name, .span = at, .what = what, .v = v, .part = -1};
+    return s;
+}
+struct slot *env_lazy(struct elab *e, struct env *env, const char *name, struct span at, enum slot_what what,
+                      struct ast *ast, struct env *in)
+{
+    struct slot *s = env_add(e, env, name, at, what, poison());
+    s->kind = SLOT_LAZY;
+    s->ast = ast;
+    s->env = in;
+    s->label = name;
+    return s;
+}
+struct slot *env_find(struct env *env, const char *name, bool *closed)
+{
+    bool layer = false;
+    *closed = false;
+    for (; env; env = env->parent) {
+        struct slot *s = env_own(env, name);
+        if (s) {
+            *closed = layer && env->kind == ENV_MODULE;
+            return s;
+        }
+        layer |= env->kind == ENV_LAYER;
+    }
+    return NULL;
+}
+
+/* -- reading */
+
+static struct value pattern_part(struct elab *e, struct slot *s, struct value v)
+{
+    if (s->part < 0 || v.kind == V_POISON) {
+        return v;
+    }
+    uint32_t n = v.kind == V_LIST ? v.list->n : v.kind == V_RECORD ? v.record->n : 0;
+    if ((uint32_t)s->part >= n) {
+        return fail(e, DIAG_E2034, s->span, "no value for `%s`: %s", s->name, value_text(e, v));
+    }
+    return v.kind == V_LIST ? v.list->at[s->part] : v.record->at[s->part];
+}
+static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
+{
+    if (s->done && s->phase == e->b.phase) {
+        return s->v;
+    }
+    if (s->busy) {
+        return fail(e, DIAG_E1001, at, "`%s` depends on itself", s->name);
+    }
+    s->busy = true;
+    struct value v = pattern_part(e, s, eval_named(e, s->ast, s->env, s->label));
+    if (s->type && v.kind != V_POISON) {
+        struct env *scratch = env_new(e, s->env, ENV_BLOCK);
+        const char *what =
+            s->what == NAME_BRACE ? arena_printf(e->arena, "brace parameter `%s`", s->name) : s->name;
+        if (!match_type(e, s->type, &v, scratch, s->ast->span, what)) {
+            v = poison();
+        }
+    }
+    s->busy = false;
+    s->v = v;
+    s->done = true;
+    s->phase = e->b.phase;
+    return v;
+}
+/* Storage becomes reads of the phase at hand. */
+static struct value read_value(struct elab *e, struct value v)
+{
+    if (v.kind == V_RECORD) {
+        struct value r = record_value(e, v.record->n);
+        for (uint32_t i = 0; i < v.record->n; i++) {
+            r.record->name[i] = v.record->name[i];
+            r.record->at[i] = read_value(e, v.record->at[i]);
+        }
+        return r;
+    }
+    if (v.kind != V_VAR) {
+        return v;
+    }
+    const struct var *var = &e->g->vars.at[v.index];
+    struct node_spec s = {.op = OP_read,
+                          .phase = e->b.phase,
+                          .attr = (int64_t[]){v.index},
+                          .n_attr = 1,
+                          .type = var->type,
+                          .span = e->b.span,
+                          .scope = e->b.scope};
+    val n = graph_add(e->g, &s, e->sink);
+    if (n && var->kind == VAR_STATE && var->tree) {
+        return (struct value){
+            .kind = V_TREE, .node = n, .tree = var->tree - 1, .pad = e->vars.at[v.index].pad};
+    }
+    return tensor_value(n, v.unit);
+}
+struct value slot_value(struct elab *e, struct slot *s, struct span at)
+{
+    if (s->kind == SLOT_LAZY) {
+        return lazy_value(e, s, at);
+    }
+    if (s->kind == SLOT_VAR) {
+        if (e->b.phase == 0) {
+            return refuse(e, at, "an initial value that depends on a parameter or state");
+        }
+        build_at(e, at);
+        return read_value(e, s->v);
+    }
+    int p = value_phase(e, s->v);
+    if (p >= 0 && p != e->b.phase) {
+        if (e->let_path) {
+            fail(e, DIAG_E3005, at, "the initial value of %s cannot depend on `%s`, a value of phase %s",
+                 e->let_path, s->name, e->g->phases.at[p].name);
+        } else {
+            fail(e, DIAG_E3005, at, "`%s` is a value of phase %s and does not exist in phase %s", s->name,
+                 e->g->phases.at[p].name, e->g->phases.at[e->b.phase].name);
+        }
+        return poison();
+    }
+    return s->v;
+}
+
+/* -- names in expressions */
+
+static void unknown_name(struct elab *e, struct env *env, const char *name, struct span at)
+{
+    if (is_later_name(name)) {
+        refuse(e, at, arena_printf(e->arena, "`%s`", name));
+        return;
+    }
+    fail(e, DIAG_E1001, at, "unknown name `%s`", name);
+    const char **names = NULL;
+    uint32_t n = 0, cap = 0;
+    for (struct env *s = env; s; s = s->parent) {
+        for (uint32_t i = 0; i < s->slots.n; i++) {
+            if (n == cap) {
+                names = vec_grow(e->arena, names, &cap, sizeof *names);
+            }
+            names[n++] = s->slots.at[i]->name;
+        }
+    }
+    builtin_names(e, &names, &n, &cap);
+    help_closest(e, name, names, n);
+}
+static const char *what_text(enum slot_what w)
+{
+    switch (w) {
+    case NAME_CONFIG:
+        return "a config";
+    case NAME_STATE:
+        return "a state of the file";
+    case NAME_PHASE:
+        return "a phase";
+    case NAME_DATA:
+        return "a data set";
+    default:
+        return "an instance of the file";
+    }
+}
+static struct value not_visible(struct elab *e, struct slot *s, struct span at)
+{
+    fail(e, DIAG_E1006, at, "layers do not see `%s`, %s", s->name, what_text(s->what));
+    diag_help(e->sink, "add `%s` to the braces of the layer and pass it where the layer is made", s->name);
+    return poison();
+}
+struct value name_value(struct elab *e, struct env *env, const char *name, struct span at)
+{
+    bool closed;
+    struct slot *s = env_find(env, name, &closed);
+    if (!s) {
+        struct value v = builtin_value(e, name, at);
+        if (v.kind == V_MISSING) {
+            unknown_name(e, env, name, at);
+            return poison();
+        }
+        return v;
+    }
+    if (closed && s->what != NAME_DEF && s->what != NAME_CONST) {
+        return not_visible(e, s, at);
+    }
+    struct value v = slot_value(e, s, at);
+    return closed && v.kind == V_INST ? not_visible(e, s, at) : v;
+}

@@ -1,0 +1,380 @@
+/* Indexing: static whole numbers drop an axis, slices keep it, `_` makes a unit axis, `..` fills, an i32
+ * tensor on the first axis gathers rows. Records and lists of tensors go leaf by leaf; a list is indexed by a
+ * static number.
+ */
+#include "compiler/elab.h"
+
+enum item_kind { ITEM_INT, ITEM_SLICE, ITEM_NEW, ITEM_REST, ITEM_TENSOR, ITEM_DIM };
+struct item {
+    enum item_kind kind;
+    struct span span;
+    struct value v;              /* INT, DIM, TENSOR */
+    struct value from, to, step; /* SLICE; V_MISSING when absent */
+};
+enum { MAX_ITEMS = 2 * LIMIT_RANK + 1 };
+
+/* -- reading the brackets */
+
+static struct value optional(struct elab *e, struct ast *a, struct env *env)
+{
+    return a ? eval(e, a, env) : (struct value){.kind = V_MISSING};
+}
+static bool read_at(struct elab *e, struct ast *a, struct env *env, struct item *it)
+{
+    if (a->a->kind == AST_ID && !strcmp(a->a->name, "_")) {
+        it->kind = ITEM_NEW;
+        return true;
+    }
+    it->v = eval(e, a->a, env);
+    switch ((enum vkind)it->v.kind) {
+    case V_POISON:
+        return false;
+    case V_NUM:
+        it->kind = ITEM_INT;
+        return true;
+    case V_DIM:
+        it->kind = ITEM_DIM;
+        return true;
+    case V_TENSOR:
+        it->kind = ITEM_TENSOR;
+        if (tensor_type(e, it->v).dtype == DT_I32) {
+            return true;
+        }
+        fail(e, DIAG_E2050, a->span, "an index is a whole number or an i32 tensor, found %s",
+             value_text(e, it->v));
+        diag_help(e->sink, "i32(x) makes whole numbers; where(mask, a, b) chooses by a mask");
+        return false;
+    default:
+        fail(e, DIAG_E2050, a->span, "an index cannot be %s", value_text(e, it->v));
+        return false;
+    }
+}
+static bool read_items(struct elab *e, struct ast *a, struct env *env, struct item *item, uint32_t *n)
+{
+    bool rest = false;
+    if (a->list.n > MAX_ITEMS) {
+        fail(e, DIAG_E2050, a->span, "too many indices");
+        return false;
+    }
+    for (uint32_t i = 0; i < a->list.n; i++) {
+        struct ast *p = a->list.at[i];
+        item[i] = (struct item){.span = p->span};
+        if (p->kind == AST_SLICE) {
+            item[i].kind = ITEM_SLICE;
+            item[i].from = optional(e, p->a, env);
+            item[i].to = optional(e, p->b, env);
+            item[i].step = optional(e, p->c, env);
+            if (is_poison(item[i].from) || is_poison(item[i].to) || is_poison(item[i].step)) {
+                return false;
+            }
+        } else if (p->kind == AST_REST) {
+            item[i].kind = ITEM_REST;
+            if (rest) {
+                fail(e, DIAG_E2050, p->span, "`..` stands once in an index");
+                return false;
+            }
+            rest = true;
+        } else if (!read_at(e, p, env, &item[i])) {
+            return false;
+        }
+    }
+    *n = a->list.n;
+    return true;
+}
+
+/* -- one tensor */
+
+struct plan {
+    dim start[LIMIT_RANK], size[LIMIT_RANK];
+    int64_t step[LIMIT_RANK];
+    dim shape[LIMIT_RANK]; /* after dropping and inserting axes */
+    uint32_t unit;
+    int rank;
+    bool slices;
+};
+static bool push_axis(struct elab *e, struct plan *p, dim d, bool unit, struct span at)
+{
+    if (p->rank == LIMIT_RANK) {
+        fail(e, DIAG_E2003, at, "more than %d axes", LIMIT_RANK);
+        return false;
+    }
+    p->unit |= unit ? 1u << p->rank : 0;
+    p->shape[p->rank++] = d;
+    return true;
+}
+/* A bound as a dimension; negative constants count from the end. */
+static bool bound(struct elab *e, struct value v, dim size, struct span at, dim *out)
+{
+    int64_t c, n;
+    if (!want_dim(e, v, at, "the bound of a slice", out)) {
+        return false;
+    }
+    if (dim_is_const(&e->g->dims, *out, &c)) {
+        if (c < 0) {
+            *out = dim_add(&e->g->dims, size, *out);
+        }
+        if (dim_is_const(&e->g->dims, size, &n) && (c > n || c < -n)) {
+            fail(e, DIAG_E2006, at, "the slice ends at %lld, the axis has %lld", (long long)c, (long long)n);
+            return false;
+        }
+    }
+    return *out != 0;
+}
+static bool plan_slice(struct elab *e, const struct item *it, dim size, bool unit, int axis, struct plan *p)
+{
+    dim from = dim_const(&e->g->dims, 0), to = size, n;
+    int64_t step = 1, len;
+    if (it->step.kind != V_MISSING && !want_int(e, it->step, it->span, "the step of a slice", &step)) {
+        return false;
+    }
+    if (step < 1) {
+        fail(e, DIAG_E2006, it->span, "the step of a slice is at least 1, found %lld", (long long)step);
+        return false;
+    }
+    if ((it->from.kind != V_MISSING && !bound(e, it->from, size, it->span, &from)) ||
+        (it->to.kind != V_MISSING && !bound(e, it->to, size, it->span, &to))) {
+        return false;
+    }
+    n = dim_sub(&e->g->dims, to, from);
+    if (step > 1) {
+        n = dim_add(&e->g->dims, n, dim_const(&e->g->dims, step - 1));
+        n = dim_opaque(&e->g->dims, ATOM_FLOORDIV, n, dim_const(&e->g->dims, step));
+    }
+    if (n && dim_is_const(&e->g->dims, n, &len) && len < 0) {
+        fail(e, DIAG_E2006, it->span, "the slice ends before it begins");
+        return false;
+    }
+    bool whole = it->from.kind == V_MISSING && it->to.kind == V_MISSING && step == 1;
+    p->start[axis] = from;
+    p->step[axis] = step;
+    p->size[axis] = n;
+    p->slices |= !whole;
+    return n && push_axis(e, p, n, unit && whole, it->span);
+}
+static bool plan_point(struct elab *e, const struct item *it, dim size, int axis, struct plan *p)
+{
+    struct dims *d = &e->g->dims;
+    dim at;
+    int64_t c, n;
+    if (!want_dim(e, it->v, it->span, "the index", &at)) {
+        return false;
+    }
+    if (dim_is_const(d, at, &c)) {
+        if (dim_is_const(d, size, &n) && (c >= n || c < -n)) {
+            fail(e, DIAG_E2050, it->span, "index %lld is outside of the axis, which has %lld", (long long)c,
+                 (long long)n);
+            return false;
+        }
+        at = c < 0 ? dim_add(d, size, at) : at;
+    }
+    p->start[axis] = at;
+    p->step[axis] = 1;
+    p->size[axis] = dim_const(d, 1);
+    p->slices = true;
+    return at != 0;
+}
+static uint32_t axes_taken(const struct item *item, uint32_t n)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        k += item[i].kind != ITEM_NEW && item[i].kind != ITEM_REST;
+    }
+    return k;
+}
+static bool plan_items(struct elab *e, const struct item *item, uint32_t n, const struct type *t,
+                       uint32_t unit, struct plan *p)
+{
+    int axis = 0, left = t->rank - (int)axes_taken(item, n);
+    bool rest = false;
+    struct item whole = {.kind = ITEM_SLICE};
+    for (uint32_t i = 0; i <= n; i++) {
+        bool fill = i < n ? item[i].kind == ITEM_REST : !rest;
+        for (; fill && left > 0; left--, axis++) {
+            if (!plan_slice(e, &whole, t->dim[axis], unit >> axis & 1, axis, p)) {
+                return false;
+            }
+        }
+        if (i == n || fill) {
+            rest |= fill;
+            continue;
+        }
+        if (item[i].kind == ITEM_NEW) {
+            if (!push_axis(e, p, dim_const(&e->g->dims, 1), true, item[i].span)) {
+                return false;
+            }
+            continue;
+        }
+        bool ok = item[i].kind == ITEM_SLICE
+                      ? plan_slice(e, &item[i], t->dim[axis], unit >> axis & 1, axis, p)
+                      : plan_point(e, &item[i], t->dim[axis], axis, p);
+        if (!ok) {
+            return false;
+        }
+        axis++;
+    }
+    return true;
+}
+static struct value index_static(struct elab *e, struct value v, const struct item *item, uint32_t n,
+                                 struct span at)
+{
+    struct type t = tensor_type(e, v);
+    struct plan p = {0};
+    if (!plan_items(e, item, n, &t, v.unit, &p)) {
+        return poison();
+    }
+    build_at(e, at);
+    val r = p.slices ? build_slice(&e->b, v.node, p.start, p.step, p.size) : v.node;
+    r = build_reshape(&e->b, r, p.rank, p.shape);
+    if (!r) {
+        note_origin(e);
+    }
+    return tensor_value(r, p.unit);
+}
+static struct value index_gather(struct elab *e, struct value v, const struct item *item, uint32_t n,
+                                 struct span at)
+{
+    struct item after[MAX_ITEMS + LIMIT_RANK];
+    uint32_t m = 0;
+    int k = tensor_type(e, item[0].v).rank;
+    for (uint32_t i = 1; i < n; i++) {
+        if (item[i].kind == ITEM_TENSOR) {
+            return refuse(e, item[i].span, "an index with two tensors");
+        }
+    }
+    build_at(e, at);
+    val r = build_2(&e->b, OP_gather, v.node, item[0].v.node);
+    if (!r) {
+        note_origin(e);
+        return poison();
+    }
+    uint32_t low = (1u << k) - 1;
+    struct value g = tensor_value(r, (v.unit >> 1 << k) | (item[0].v.unit & low));
+    for (; m < (uint32_t)k; m++) {
+        after[m] = (struct item){.kind = ITEM_SLICE, .span = at};
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        after[m++] = item[i];
+    }
+    return n > 1 ? index_static(e, g, after, m, at) : g;
+}
+static struct value index_tensor(struct elab *e, struct value v, const struct item *item, uint32_t n,
+                                 struct span at)
+{
+    uint32_t rank = (uint32_t)tensor_type(e, v).rank;
+    if (axes_taken(item, n) > rank) {
+        return fail(e, DIAG_E2050, at, "%u indices for %s", axes_taken(item, n), value_text(e, v));
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        if (item[i].kind == ITEM_TENSOR && item[0].kind != ITEM_TENSOR) {
+            return refuse(e, item[i].span, "an index tensor that is not on the first axis");
+        }
+    }
+    return n && item[0].kind == ITEM_TENSOR ? index_gather(e, v, item, n, at)
+                                            : index_static(e, v, item, n, at);
+}
+
+/* -- lists, types, records */
+
+static struct value index_list(struct elab *e, struct value v, const struct item *item, uint32_t n,
+                               struct span at)
+{
+    int64_t i, len = v.list->n;
+    if (n == 1 && item[0].kind == ITEM_SLICE && item[0].step.kind == V_MISSING) {
+        int64_t from = 0, to = len;
+        if ((item[0].from.kind != V_MISSING &&
+             !want_int(e, item[0].from, item[0].span, "the bound of a slice", &from)) ||
+            (item[0].to.kind != V_MISSING &&
+             !want_int(e, item[0].to, item[0].span, "the bound of a slice", &to))) {
+            return poison();
+        }
+        from += from < 0 ? len : 0;
+        to += to < 0 ? len : 0;
+        if (from < 0 || to > len || from > to) {
+            return fail(e, DIAG_E2006, at, "the slice leaves the list of %lld", (long long)len);
+        }
+        struct value r = list_value(e, (uint32_t)(to - from));
+        memcpy(r.list->at, v.list->at + from, (size_t)(to - from) * sizeof *r.list->at);
+        return r;
+    }
+    if (n != 1 || (item[0].kind != ITEM_INT && item[0].kind != ITEM_DIM)) {
+        return fail(e, DIAG_E2050, at, "a list is indexed by one whole number");
+    }
+    if (!want_int(e, item[0].v, item[0].span, "the index of a list", &i)) {
+        return poison();
+    }
+    if (i >= len || i < -len) {
+        return fail(e, DIAG_E2050, item[0].span, "index %lld is outside of the list, which has %lld",
+                    (long long)i, (long long)len);
+    }
+    return v.list->at[i < 0 ? i + len : i];
+}
+static struct value index_type(struct elab *e, struct ttype *t, const struct item *item, uint32_t n)
+{
+    dim d[LIMIT_RANK];
+    uint32_t unit = 0;
+    for (uint32_t i = 0; i < n && i < LIMIT_RANK; i++) {
+        int64_t c;
+        if ((item[i].kind != ITEM_INT && item[i].kind != ITEM_DIM) ||
+            !want_dim(e, item[i].v, item[i].span, "an axis of a type", &d[i])) {
+            return poison();
+        }
+        unit |= dim_is_const(&e->g->dims, d[i], &c) && c == 1 ? 1u << i : 0;
+    }
+    t = type_lead(e, t, (int)n, d, unit);
+    return t ? (struct value){.kind = V_TYPE, .type = t} : poison();
+}
+static struct value index_any(struct elab *e, struct value v, const struct item *item, uint32_t n,
+                              struct ast *a)
+{
+    switch ((enum vkind)v.kind) {
+    case V_POISON:
+        return v;
+    case V_TENSOR:
+        return index_tensor(e, v, item, n, a->span);
+    case V_LIST:
+        return index_list(e, v, item, n, a->span);
+    case V_TYPE:
+        return index_type(e, v.type, item, n);
+    case V_RECORD: {
+        struct value r = record_value(e, v.record->n);
+        for (uint32_t i = 0; i < v.record->n; i++) {
+            r.record->name[i] = v.record->name[i];
+            r.record->at[i] = index_any(e, v.record->at[i], item, n, a);
+        }
+        return r;
+    }
+    default:
+        fail(e, DIAG_E2050, a->span, "cannot index %s", value_text(e, v));
+        return poison();
+    }
+}
+struct value index_value(struct elab *e, struct value v, struct ast *a, struct env *env)
+{
+    struct item item[MAX_ITEMS];
+    uint32_t n;
+    if (is_poison(v)) {
+        return poison();
+    }
+    if (v.kind == V_BUILTIN && dtype_parse(v.builtin->name)) {
+        struct ttype *t = arena_new_of(e->arena, struct ttype);
+        t->t.dtype = dtype_parse(v.builtin->name);
+        v = (struct value){.kind = V_TYPE, .type = t};
+    }
+    if (!read_items(e, a, env, item, &n)) {
+        return poison();
+    }
+    return index_any(e, v, item, n, a);
+}
+struct value slice_axis(struct elab *e, struct value v, int axis, dim from, dim size, struct span at)
+{
+    struct type t = tensor_type(e, v);
+    dim start[LIMIT_RANK];
+    int64_t step[LIMIT_RANK];
+    for (int i = 0; i < t.rank; i++) {
+        start[i] = i == axis ? from : dim_const(&e->g->dims, 0);
+        step[i] = 1;
+    }
+    t.dim[axis] = size;
+    build_at(e, at);
+    return tensor_value(build_slice(&e->b, v.node, start, step, t.dim), v.unit & ~(1u << axis));
+}

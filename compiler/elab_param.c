@@ -1,0 +1,373 @@
+/* Parameters, states and their next values: variables of the graph under the path of their owner. */
+#include "compiler/elab.h"
+
+static uint32_t application(struct elab *e)
+{
+    return e->frame ? e->frame->application : 0;
+}
+static uint32_t add_var(struct elab *e, const struct var *v, const char *owner, const char *tags)
+{
+    vec_push(e->g->arena, &e->g->vars, *v);
+    struct var_info info = {
+        .owner = owner, .tags = tags, .first = e->frame ? e->frame->call : v->span, .pad = PAD_ZERO};
+    while (e->vars.n + 1 < e->g->vars.n) {
+        struct var_info none = {.owner = "", .tags = ""};
+        vec_push(e->arena, &e->vars, none);
+    }
+    vec_push(e->arena, &e->vars, info);
+    return e->g->vars.n - 1;
+}
+static bool owner_ok(struct elab *e, struct ast *a, struct env *env, const char *what)
+{
+    bool is_param = a->kind == AST_PARAM;
+    if ((is_param && env->inst == e->root) || env->in_fn) {
+        fail(e, DIAG_E3002, a->span, "%s `%s` outside of a layer", what, a->name);
+        diag_help(e->sink, "a fn owns nothing: write a layer, `layer NAME(..) { .. }`");
+        return false;
+    }
+    if (env->inst->anonymous) {
+        struct inst *i = env->inst;
+        fail(e, DIAG_E3002, i->made, "%s owns the %s `%s`, so its instance needs a name", i->layer->name,
+             what, a->name);
+        diag_label(e->sink, a->span, "declared here");
+        diag_help(e->sink, "label it: `x |> name: %s{..}`, or `let name = %s{..}`", i->layer->name,
+                  i->layer->name);
+        return false;
+    }
+    return true;
+}
+static struct slot *known_var(struct env *env, const char *key)
+{
+    for (uint32_t i = 0; i < env->inst->vars.n; i++) {
+        if (!strcmp(env->inst->vars.at[i]->name, key)) {
+            return env->inst->vars.at[i];
+        }
+    }
+    return NULL;
+}
+static bool first_here(struct elab *e, struct slot *s, struct ast *a, const char *key)
+{
+    if (s->span.start == a->span.start && s->span.file == a->span.file && s->application != application(e)) {
+        return true;
+    }
+    fail(e, DIAG_E3001, a->span, "`%s` is declared twice", key);
+    diag_label(e->sink, s->span, "the first is here");
+    diag_help(e->sink, "in a loop, `for (..) as NAME { .. }` gives each round its own scope");
+    return false;
+}
+
+/* -- initial values */
+
+static struct value draw_value(struct elab *e, struct ast *a, struct env *env, const struct type *t)
+{
+    static const struct ast_list nothing;
+    bool is_call = a->kind == AST_CALL;
+    struct value f = eval(e, is_call ? a->a : a, env), shape = list_value(e, (uint32_t)t->rank);
+    struct args args;
+    for (int i = 0; i < t->rank; i++) {
+        shape.list->at[i] = dim_value(e, t->dim[i]);
+    }
+    if (!eval_args(e, is_call ? &a->list : &nothing, env, &shape, a, &args) || f.kind == V_POISON) {
+        return poison();
+    }
+    return call_value(e, f, &args, env, a);
+}
+/* The initial value, in phase init; *t is taken from the value when it is not written. */
+static struct value initial(struct elab *e, struct ast *a, struct env *env, struct ttype **t, const char *key)
+{
+    const char *outer = e->let_path;
+    val guard = e->guard;
+    bool training = e->training;
+    uint16_t phase = enter_phase(e, 0);
+    e->let_path = key;
+    e->guard = 0;
+    e->training = false;
+    struct value v;
+    if (a->is_int && *t && (*t)->kind != T_TENSOR) {
+        v = refuse(e, a->span, "a drawn record");
+    } else {
+        v = a->is_int ? draw_value(e, a->a, env, &(*t)->t) : eval(e, a->a, env);
+    }
+    if (!*t && !is_poison(v)) {
+        *t = type_of(e, v);
+        if (!*t) {
+            v = fail(e, DIAG_E2023, a->span, "%s cannot be a state", value_text(e, v));
+        }
+    }
+    if (*t && !is_poison(v)) {
+        v = fill_type(e, *t, v, a->a->span, arena_printf(e->arena, "the initial value of `%s`", a->name));
+    }
+    e->let_path = outer;
+    e->guard = guard;
+    e->training = training;
+    enter_phase(e, phase);
+    return v;
+}
+static void commit(struct elab *e, uint32_t var, val v, struct span at)
+{
+    struct commit c = {.var = var, .value = v, .guard = e->guard, .span = at};
+    vec_push(e->g->arena, &e->g->phases.at[e->b.phase].commits, c);
+}
+static void commit_initial(struct elab *e, uint32_t var, val v, struct span at)
+{
+    struct commit c = {.var = var, .value = v, .span = at};
+    vec_push(e->g->arena, &e->g->phases.at[0].commits, c);
+}
+
+/* -- param */
+
+static const char *tags_of(struct elab *e, struct ast *a, struct var *v)
+{
+    struct text t = {.arena = e->arena};
+    text_printf(&t, "%s", "");
+    v->n_tags = a->list.n;
+    v->tags = arena_array(e->g->arena, const char *, a->list.n ? a->list.n : 1);
+    for (uint32_t i = 0; i < a->list.n; i++) {
+        v->tags[i] = a->list.at[i]->name;
+        text_printf(&t, "%s%s", i ? "," : "", a->list.at[i]->name);
+    }
+    return t.at;
+}
+static bool size_error(struct elab *e, struct slot *s, struct ast *a, uint32_t var, const char *found)
+{
+    const struct var *v = &e->g->vars.at[var];
+    fail(e, DIAG_E3010, e->frame ? e->frame->call : a->span, "%s was made as %s and would now be %s", v->key,
+         type_text(e->g, &v->type), found);
+    diag_label(e->sink, e->vars.at[var].first, "the first application fixed its size here");
+    diag_help(e->sink, "make a second instance for the other size");
+    s->application = application(e);
+    return false;
+}
+static struct slot *new_slot(struct elab *e, struct env *env, struct ast *a, const char *key,
+                             enum slot_what what, struct value v)
+{
+    struct slot *s = arena_new_of(e->arena, struct slot);
+    *s = (struct slot){.name = key, .span = a->span, .kind = SLOT_VAR, .what = what, .v = v, .part = -1};
+    vec_push(e->arena, &env->inst->vars, s);
+    return s;
+}
+static void bind_slot(struct elab *e, struct env *env, struct ast *a, struct slot *s)
+{
+    struct slot *local = env_add(e, env, a->name, a->name_span.file ? a->name_span : a->span, s->what, s->v);
+    local->kind = SLOT_VAR;
+    s->application = application(e);
+}
+static void bind_poison(struct elab *e, struct env *env, struct ast *a)
+{
+    env->inst->incomplete = true;
+    env_add(e, env, a->name, a->span, NAME_LOCAL, poison());
+}
+void declare_param(struct elab *e, struct ast *a, struct env *env)
+{
+    const char *key = join_path(e, env->prefix, a->name);
+    if (!owner_ok(e, a, env, "parameter")) {
+        bind_poison(e, env, a);
+        return;
+    }
+    struct ttype *t = eval_type(e, a->type, env);
+    if (t && t->kind != T_TENSOR) {
+        fail(e, DIAG_E2030, a->type->span, "a parameter is one tensor, found %s", ttype_text(e, t));
+        t = NULL;
+    }
+    struct slot *s = known_var(env, key);
+    if (s && t && !first_here(e, s, a, key)) {
+        t = NULL;
+    }
+    if (s && t && !type_equal(&e->g->vars.at[s->v.index].type, &t->t)) {
+        size_error(e, s, a, s->v.index, type_text(e->g, &t->t));
+        t = NULL;
+    }
+    if (!t) {
+        bind_poison(e, env, a);
+        return;
+    }
+    if (!s) {
+        struct var v = {
+            .kind = VAR_PARAM, .key = join_path(e, env->inst->path, key), .type = t->t, .span = a->span};
+        const char *tags = tags_of(e, a, &v);
+        uint32_t var = add_var(e, &v, env->inst->path, tags);
+        struct value init = initial(e, a, env, &t, v.key);
+        if (!is_poison(init)) {
+            commit_initial(e, var, init.node, a->span);
+        }
+        s = new_slot(e, env, a, key, NAME_PARAM,
+                     (struct value){.kind = V_VAR, .index = var, .unit = t->unit});
+    }
+    bind_slot(e, env, a, s);
+}
+
+/* -- state */
+
+static struct value make_storage(struct elab *e, struct ttype *t, struct value init, const char *key,
+                                 struct ast *a, struct env *env)
+{
+    if (t->kind == T_RECORD) {
+        struct value r = record_value(e, t->n);
+        for (uint32_t i = 0; i < t->n; i++) {
+            r.record->name[i] = t->name[i];
+            r.record->at[i] =
+                make_storage(e, t->at[i], init.record->at[i], join_path(e, key, t->name[i]), a, env);
+        }
+        return r;
+    }
+    struct var v = {.kind = VAR_STATE, .key = key, .type = t->t, .span = a->span};
+    if (t->kind == T_TREE) {
+        v.type = build_tree_type(&e->b, t->tree, DT_F32);
+        v.tree = t->tree + 1;
+    }
+    uint32_t var = add_var(e, &v, env->inst->path, "");
+    commit_initial(e, var, init.node, a->span);
+    return (struct value){.kind = V_VAR, .index = var, .unit = t->unit};
+}
+static bool storage_fits(struct elab *e, struct value v, struct ttype *t)
+{
+    if (v.kind == V_RECORD) {
+        bool same = t->kind == T_RECORD && t->n == v.record->n;
+        for (uint32_t i = 0; same && i < t->n; i++) {
+            same = storage_fits(e, v.record->at[i], t->at[i]);
+        }
+        return same;
+    }
+    const struct var *var = &e->g->vars.at[v.index];
+    return t->kind == T_TREE ? var->tree == t->tree + 1
+                             : t->kind == T_TENSOR && type_equal(&var->type, &t->t);
+}
+static uint32_t first_var(struct value v)
+{
+    return v.kind == V_RECORD ? first_var(v.record->at[0]) : v.index;
+}
+void declare_state(struct elab *e, struct ast *a, struct env *env)
+{
+    const char *key = join_path(e, env->prefix, a->name);
+    struct ttype *t = NULL;
+    if (!owner_ok(e, a, env, "state")) {
+        bind_poison(e, env, a);
+        return;
+    }
+    if (a->type) {
+        t = eval_type(e, a->type, env);
+        if (!t) {
+            bind_poison(e, env, a);
+            return;
+        }
+    }
+    struct slot *s = known_var(env, key);
+    if (s) {
+        bool ok = first_here(e, s, a, key);
+        if (ok && t && !storage_fits(e, s->v, t)) {
+            ok = size_error(e, s, a, first_var(s->v), ttype_text(e, t));
+        }
+        if (!ok) {
+            bind_poison(e, env, a);
+            return;
+        }
+    } else {
+        const char *path = join_path(e, env->inst->path, key);
+        struct value init = initial(e, a, env, &t, path);
+        if (is_poison(init)) {
+            bind_poison(e, env, a);
+            return;
+        }
+        s = new_slot(e, env, a, key, NAME_STATE, make_storage(e, t, init, path, a, env));
+    }
+    bind_slot(e, env, a, s);
+}
+
+/* -- next */
+
+static bool commit_leaf(struct elab *e, struct value var, struct value v, const char *name, struct ast *a)
+{
+    const struct var *to = &e->g->vars.at[var.index];
+    const struct phase *p = &e->g->phases.at[e->b.phase];
+    for (uint32_t i = 0; i < p->commits.n; i++) {
+        if (p->commits.at[i].var == var.index) {
+            fail(e, DIAG_E1030, a->span, "a second `next` for %s in one tick", to->key);
+            diag_label(e->sink, p->commits.at[i].span, "the first is here");
+            diag_help(e->sink, "a stateful layer is applied once in a tick: pass the state, make two "
+                               "instances, or batch the inputs");
+            return false;
+        }
+    }
+    struct ttype t = {
+        .kind = to->tree ? T_TREE : T_TENSOR, .t = to->type, .tree = to->tree - 1, .unit = var.unit};
+    struct type found = v.kind == V_TENSOR ? tensor_type(e, v) : (struct type){0};
+    if (v.kind == V_TENSOR && (t.kind == T_TREE || !type_equal(&found, &t.t))) {
+        fail(e, DIAG_E2062, a->b->span, "next %s is %s, the state is %s", name, value_text(e, v),
+             ttype_text(e, &t));
+        diag_label(e->sink, to->span, "declared here");
+        return false;
+    }
+    v = fill_type(e, &t, v, a->b->span, arena_printf(e->arena, "next %s", name));
+    v = v.kind == V_TREE ? tree_masked(e, v, 0) : v;
+    if (is_poison(v)) {
+        return false;
+    }
+    commit(e, var.index, v.node, a->span);
+    return true;
+}
+static bool commit_value(struct elab *e, struct value to, struct value v, const char *name, struct ast *a)
+{
+    if (to.kind != V_RECORD) {
+        return commit_leaf(e, to, v, name, a);
+    }
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < to.record->n; i++) {
+        struct value *f = v.kind == V_RECORD ? value_field(v, to.record->name[i]) : &v;
+        if (!f || (v.kind == V_RECORD && v.record->n != to.record->n)) {
+            fail(e, DIAG_E2062, a->b->span, "next %s is %s, the state has other fields", name,
+                 value_text(e, v));
+            return false;
+        }
+        ok = commit_value(e, to.record->at[i], *f, arena_printf(e->arena, "%s.%s", name, to.record->name[i]),
+                          a);
+    }
+    return ok;
+}
+static struct slot *next_target(struct elab *e, struct ast *t, struct env *env)
+{
+    bool closed;
+    if (t->kind == AST_ID) {
+        struct slot *s = env_find(env, t->name, &closed);
+        if (!s) {
+            name_value(e, env, t->name, t->span);
+        }
+        return s;
+    }
+    if (t->kind == AST_DOT) {
+        struct value v = eval(e, t->a, env);
+        for (uint32_t i = 0; v.kind == V_INST && i < v.inst->vars.n; i++) {
+            if (!strcmp(v.inst->vars.at[i]->name, t->name)) {
+                return v.inst->vars.at[i];
+            }
+        }
+        if (v.kind != V_POISON) {
+            fail(e, DIAG_E1022, t->span, "`next` needs a state, found a member of %s", value_text(e, v));
+        }
+        return NULL;
+    }
+    if (t->kind == AST_INDEX) {
+        refuse(e, t->span, "an indexed `next`");
+    } else {
+        refuse(e, t->span, "`next` of this form");
+    }
+    return NULL;
+}
+void declare_next(struct elab *e, struct ast *a, struct env *env)
+{
+    struct slot *s = next_target(e, a->a, env);
+    struct value v = eval(e, a->b, env);
+    if (!s || is_poison(v) || s->v.kind == V_POISON) {
+        return;
+    }
+    if (s->what == NAME_PARAM || (s->kind == SLOT_LAZY && s->done && s->v.kind == V_INST)) {
+        refuse(e, a->a->span, "`next` of parameters");
+        return;
+    }
+    if (s->kind != SLOT_VAR) {
+        fail(e, DIAG_E1022, a->a->span, "`%s` is no state", s->name);
+        diag_help(e->sink, "`%s = ..` updates a local", s->name);
+        return;
+    }
+    build_at(e, a->span);
+    commit_value(e, s->v, v, s->name, a);
+}

@@ -1,0 +1,544 @@
+/* Phases: data binding, minimize, metrics, outputs, asserts; and what others may read of them. */
+#include "compiler/elab.h"
+
+uint16_t enter_phase(struct elab *e, uint16_t phase)
+{
+    uint16_t old = e->b.phase;
+    e->b.phase = phase;
+    return old;
+}
+/* "phase/instance path#k": k counts the draws under that path in source order; initial values use the key of
+ * the parameter. */
+uint64_t draw_id(struct elab *e)
+{
+    bool init = e->b.phase == 0 && e->let_path;
+    const char *path = init ? e->let_path : e->frame && e->frame->inst ? e->frame->inst->path : "";
+    uint32_t i = 0;
+    while (i < e->draws.n && (e->draws.at[i].phase != e->b.phase || strcmp(e->draws.at[i].path, path))) {
+        i++;
+    }
+    if (i == e->draws.n) {
+        struct draw_count d = {e->b.phase, path, 0};
+        vec_push(e->arena, &e->draws, d);
+    }
+    const char *key =
+        arena_printf(e->arena, "%s/%s#%u", e->g->phases.at[e->b.phase].name, path, e->draws.at[i].n++);
+    return fnv1a64(key, strlen(key));
+}
+
+/* -- declaring */
+
+static bool has_minimize(const struct ast *a)
+{
+    if (!a) {
+        return false;
+    }
+    if (a->kind == AST_MINIMIZE) {
+        return true;
+    }
+    bool found = false;
+    for (uint32_t i = 0; a->kind == AST_BLOCK && i < a->list.n; i++) {
+        found |= has_minimize(a->list.at[i]);
+    }
+    return found || ((a->kind == AST_IF || a->kind == AST_FOR) && (has_minimize(a->b) || has_minimize(a->c)));
+}
+void declare_phases(struct elab *e)
+{
+    struct module *m = e->modules.at[0];
+    for (uint32_t i = 0; i < m->parsed.file->list.n; i++) {
+        struct ast *a = m->parsed.file->list.at[i];
+        if (a->kind != AST_PHASE) {
+            continue;
+        }
+        struct span at = a->name_span.file ? a->name_span : a->span;
+        struct slot *s = env_own(m->env, a->name);
+        if (s || e->g->phases.n >= LIMIT_PHASES || !strcmp(a->name, "init")) {
+            if (s) {
+                fail(e, DIAG_E1007, at, "`%s` is declared twice", a->name);
+                diag_label(e->sink, s->span, "first here");
+            } else {
+                fail(e, e->g->phases.n >= LIMIT_PHASES ? DIAG_E0110 : DIAG_E1007, at,
+                     "a model has at most %d phases, and `init` is the name of the first", LIMIT_PHASES);
+            }
+            a->kind = AST_NONE;
+            continue;
+        }
+        struct phase p = {.name = a->name, .kind = PHASE_USER, .training = has_minimize(a->b), .span = at};
+        env_add(e, m->env, a->name, at, NAME_PHASE, (struct value){.kind = V_PHASE, .index = e->g->phases.n});
+        vec_push(e->g->arena, &e->g->phases, p);
+    }
+}
+
+/* -- data binding */
+
+static bool split_exists(struct elab *e, const struct data *d, const char *split, struct span at)
+{
+    const char **names = arena_array(e->arena, const char *, d->n_part + 1);
+    for (uint32_t i = 0; i < d->n_part; i++) {
+        names[i] = d->parts[i].name;
+        if (!strcmp(names[i], split)) {
+            return true;
+        }
+    }
+    if (d->split == SPLIT_FIELD) {
+        return true; /* the file names its parts */
+    }
+    fail(e, DIAG_E1002, at,
+         d->split == SPLIT_NONE ? "`%s` declares no split, so it has no part \"%s\""
+                                : "`%s` has no split \"%s\"",
+         d->name, split);
+    help_closest(e, split, names, d->n_part);
+    return false;
+}
+static bool bind_option(struct elab *e, struct ast *a, struct env *env, uint32_t phase, uint32_t data)
+{
+    static const char *const known[] = {"split", "batch", "shuffle", "lanes"};
+    struct phase *p = &e->g->phases.at[phase];
+    const char *name = a->name ? a->name : "", *what = arena_printf(e->arena, "`%s`", name);
+    struct value v = eval(e, a->a, env);
+    bool on;
+    if (is_poison(v)) {
+        return false;
+    }
+    if (!strcmp(name, "split")) {
+        return want_string(e, v, a->a->span, what, &p->split) &&
+               split_exists(e, &e->g->datas.at[data], p->split, a->a->span);
+    }
+    if (!strcmp(name, "batch")) {
+        int64_t n;
+        if (!want_dim(e, v, a->a->span, what, &p->batch)) {
+            return false;
+        }
+        if (dim_is_const(&e->g->dims, p->batch, &n) && n < 1) {
+            fail(e, DIAG_E2023, a->a->span, "a batch has at least one row, found %lld", (long long)n);
+            return false;
+        }
+        return true;
+    }
+    if (!strcmp(name, "shuffle")) {
+        return want_bool(e, v, a->a->span, what, &p->shuffle);
+    }
+    if (!strcmp(name, "lanes")) {
+        if (want_bool(e, v, a->a->span, what, &on) && on) {
+            refuse(e, a->span, "`lanes`");
+        }
+        return false;
+    }
+    fail(e, DIAG_E1004, a->span, "a data binding has no argument `%s`", name);
+    help_closest(e, name, known, 4);
+    return false;
+}
+static void bind_data(struct elab *e, struct ast *a, struct env *env, uint32_t phase)
+{
+    struct ast *on = a->a;
+    bool make = on->kind == AST_MAKE;
+    struct value d = eval(e, make ? on->a : on, e->modules.at[0]->env);
+    struct value sample = poison();
+    if (d.kind != V_DATA && d.kind != V_POISON) {
+        fail(e, DIAG_E2023, on->span, "`on` names a data set, found %s", value_text(e, d));
+    }
+    if (d.kind == V_DATA) {
+        struct phase *p = &e->g->phases.at[phase];
+        bool ok = true;
+        p->data = d.index + 1;
+        p->b = dim_symbol(&e->g->dims, arena_printf(e->arena, "%s.b", p->name));
+        for (uint32_t i = 0; make && i < on->list.n; i++) {
+            ok &= bind_option(e, on->list.at[i], e->modules.at[0]->env, phase, d.index);
+        }
+        if (ok && !p->batch) {
+            fail(e, DIAG_E1005, on->span, "a data binding needs `batch`");
+            diag_help(e->sink, "on %s{batch = 128}", e->g->datas.at[d.index].name);
+        }
+        /* Also after a wrong option: the sample does not depend on it, and the body is worth checking. */
+        sample = data_sample(e, d.index, phase, on->span);
+    }
+    env_add(e, env, a->str, on->span, NAME_ARG, sample);
+}
+static void run_phase(struct elab *e, struct ast *a, uint32_t index)
+{
+    struct frame f;
+    struct env *env = env_new(e, e->modules.at[0]->env, ENV_BODY);
+    env->inst = e->root;
+    env->prefix = a->name;
+    enter_phase(e, (uint16_t)index);
+    e->training = e->g->phases.at[index].training;
+    if (!frame_push(e, &f, e->root, NULL, a->span)) {
+        return;
+    }
+    if (a->a) {
+        bind_data(e, a, env, index);
+    }
+    exec_block(e, a->b, env);
+    frame_pop(e);
+    e->training = false;
+    enter_phase(e, 0);
+    const struct phase *p = &e->g->phases.at[index];
+    for (uint32_t i = 0; i < p->metrics.n; i++) {
+        struct metric_facts m = {p->name, p->metrics.at[i].name, i};
+        vec_push(e->arena, &e->found.metrics, m);
+    }
+}
+void run_phases(struct elab *e)
+{
+    struct module *m = e->modules.at[0];
+    for (uint32_t i = 0; i < m->parsed.file->list.n; i++) {
+        struct ast *a = m->parsed.file->list.at[i];
+        int index = a->kind == AST_PHASE ? graph_find_phase(e->g, a->name) : -1;
+        if (index > 0) {
+            run_phase(e, a, (uint32_t)index);
+        }
+    }
+}
+
+/* -- statements */
+
+static bool in_phase(struct elab *e, struct ast *a, struct env *env)
+{
+    if (e->g->phases.at[e->b.phase].kind == PHASE_USER && env->inst == e->root && !env->in_fn) {
+        return true;
+    }
+    fail(e, DIAG_E1006, a->span, "`%s` stands in the body of a phase", ast_kind_name(a->kind));
+    return false;
+}
+static struct metric *find_metric(struct phase *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->metrics.n; i++) {
+        if (!strcmp(p->metrics.at[i].name, name)) {
+            return &p->metrics.at[i];
+        }
+    }
+    return NULL;
+}
+static void add_metric(struct elab *e, const char *name, struct value v, enum metric_mode mode,
+                       struct span at, struct span value_at)
+{
+    struct phase *p = &e->g->phases.at[e->b.phase];
+    struct metric *old = find_metric(p, name);
+    struct type t = {0};
+    val n = 0;
+    if (p->kind != PHASE_USER) {
+        return;
+    }
+    if (old) {
+        fail(e, DIAG_E1007, at, "phase %s has two metrics `%s`", p->name, name);
+        diag_label(e->sink, old->span, "the first is here");
+        return;
+    }
+    if (p->metrics.n >= 32) {
+        fail(e, DIAG_E0110, at, "a phase has at most 32 metrics");
+        return;
+    }
+    if (v.kind == V_TENSOR || is_scalar_static(v)) {
+        n = want_tensor(e, v, value_at, "a metric", &t);
+    } else if (!is_poison(v)) {
+        fail(e, DIAG_E2070, value_at, "a metric is a number, found %s", value_text(e, v));
+    }
+    if (n && t.rank) {
+        fail(e, DIAG_E2070, value_at, "metric `%s` is %s, not one number", name, type_text(e->g, &t));
+        diag_help(e->sink, "reduce it: mean(..), sum(..) or max(..)");
+        n = 0;
+    }
+    if (!n) {
+        vec_push(e->arena, &e->bad_metrics, arena_printf(e->arena, "%s.%s", p->name, name));
+        return;
+    }
+    build_at(e, at);
+    struct metric m = {.name = name,
+                       .mode = mode,
+                       .span = at,
+                       .value = dtype_is_float(t.dtype) ? n : build_cast(&e->b, n, DT_F32)};
+    vec_push(e->g->arena, &p->metrics, m);
+}
+void do_metric(struct elab *e, struct ast *a, struct env *env)
+{
+    static const char *const modes[] = {"mean", "sum", "last", "min", "max"};
+    enum metric_mode mode = METRIC_MEAN;
+    struct value v = eval(e, a->a, env);
+    if (a->str) {
+        int k = 0;
+        while (k < 5 && strcmp(modes[k], a->str)) {
+            k++;
+        }
+        if (k == 5) {
+            fail(e, DIAG_E1004, a->span, "a metric is gathered using mean, sum, last, min or max, not `%s`",
+                 a->str);
+            help_closest(e, a->str, modes, 5);
+            v = poison();
+        }
+        mode = (enum metric_mode)(k % 5);
+    }
+    add_metric(e, a->name, v, mode, a->name_span.file ? a->name_span : a->span, a->a->span);
+}
+static void add_output(struct elab *e, const char *name, struct value v, struct span at)
+{
+    if (v.kind == V_RECORD) {
+        for (uint32_t i = 0; i < v.record->n; i++) {
+            add_output(e, arena_printf(e->arena, "%s.%s", name, v.record->name[i]), v.record->at[i], at);
+        }
+        return;
+    }
+    struct phase *p = &e->g->phases.at[e->b.phase];
+    for (uint32_t i = 0; i < p->outputs.n; i++) {
+        if (!strcmp(p->outputs.at[i].name, name)) {
+            fail(e, DIAG_E1007, at, "phase %s has two outputs `%s`", p->name, name);
+            return;
+        }
+    }
+    struct output o = {.name = name, .value = want_tensor(e, v, at, "an output", NULL), .span = at};
+    if (o.value) {
+        vec_push(e->g->arena, &p->outputs, o);
+    }
+}
+void do_output(struct elab *e, struct ast *a, struct env *env)
+{
+    if (!in_phase(e, a, env)) {
+        return;
+    }
+    for (uint32_t i = 0; i < a->list.n; i++) {
+        struct ast *b = a->list.at[i];
+        add_output(e, b->name, eval(e, b->a, env), b->span);
+    }
+}
+void do_assert(struct elab *e, struct ast *a, struct env *env)
+{
+    struct value v = eval(e, a->a, env);
+    struct phase *p = &e->g->phases.at[e->b.phase];
+    if (v.kind == V_BOOL && v.known && !v.live) {
+        if (!v.b) {
+            fail(e, DIAG_E2041, a->span, "this does not hold: %s", source_slice(e, a->a->span));
+        }
+        return;
+    }
+    struct type t;
+    val n = want_tensor(e, v, a->a->span, "an assertion", &t);
+    if (n && t.dtype != DT_BOOL) {
+        fail(e, DIAG_E2023, a->a->span, "an assertion is a bool, found %s", value_text(e, v));
+        n = 0;
+    }
+    if (n && p->kind == PHASE_USER) {
+        build_at(e, a->span);
+        n = t.rank ? build_reduce(&e->b, OP_all, n, NULL, -1, false) : n;
+        struct output o = {.name = source_slice(e, a->a->span), .value = n, .span = a->span};
+        vec_push(e->g->arena, &p->asserts, o);
+    }
+}
+
+/* -- minimize */
+
+static bool read_over(struct elab *e, struct ast *a, struct env *env, struct inst **over)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < a->list.n; i++) {
+        struct value v = eval(e, a->list.at[i], env);
+        over[i] = v.kind == V_INST ? v.inst : NULL;
+        if (!over[i]) {
+            ok = false;
+            if (v.kind != V_POISON) {
+                fail(e, DIAG_E2023, a->list.at[i]->span, "`over` names instances, found %s",
+                     value_text(e, v));
+            }
+        }
+    }
+    return ok;
+}
+static val read_when(struct elab *e, struct ast *a, struct env *env, bool *ok)
+{
+    struct type t;
+    if (!a) {
+        return 0;
+    }
+    val n = want_tensor(e, eval(e, a, env), a->span, "the condition of `when`", &t);
+    if (n && (t.dtype != DT_BOOL || t.rank)) {
+        fail(e, DIAG_E2023, a->span, "the condition of `when` is one bool, found %s", type_text(e->g, &t));
+        n = 0;
+    }
+    *ok &= n != 0;
+    return n;
+}
+static bool tree_is_free(struct elab *e, uint32_t tree, struct ast *a)
+{
+    const struct phase *p = &e->g->phases.at[e->b.phase];
+    for (uint32_t i = 0; i < p->minimizes.n; i++) {
+        if (p->minimizes.at[i].tree == tree) {
+            fail(e, DIAG_E3020, a->span, "`%s` and `%s` move the same parameters in one phase",
+                 p->minimizes.at[i].name, a->name);
+            diag_label(e->sink, p->minimizes.at[i].span, "the other is here");
+            return false;
+        }
+    }
+    return true;
+}
+/* The optimizer as a layer on (p, g): its instance lives at opt.<phase>.<name>. */
+static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env, uint32_t tree, val grad)
+{
+    struct env *own = env_new(e, env, ENV_BLOCK);
+    own->prefix = arena_printf(e->arena, "opt.%s", e->g->phases.at[e->b.phase].name);
+    struct value opt = eval_named(e, a->b, own, a->name);
+    struct node_spec s = {.op = OP_tree,
+                          .phase = e->b.phase,
+                          .attr = (int64_t[]){tree},
+                          .n_attr = 1,
+                          .type = build_tree_type(&e->b, tree, DT_F32),
+                          .span = a->span,
+                          .scope = e->b.scope};
+    struct value in[2] = {
+        {.kind = V_TREE, .node = graph_add(e->g, &s, e->sink), .tree = tree, .pad = PAD_ZERO},
+        {.kind = V_TREE, .node = grad, .tree = tree, .pad = PAD_ZERO}};
+    struct span span[2] = {a->span, a->span};
+    const char *name[2] = {0};
+    struct ast *ast[2] = {0};
+    struct args args = {2, in, name, span, ast};
+    if (opt.kind != V_INST && opt.kind != V_FN && opt.kind != V_POISON) {
+        fail(e, DIAG_E2023, a->b->span, "`using` takes an optimizer, found %s", value_text(e, opt));
+        if (opt.kind == V_LAYER) {
+            diag_help(e->sink, "make an instance: %s{..}", source_slice(e, a->b->span));
+        }
+        return poison();
+    }
+    struct value r = call_value(e, opt, &args, own, a->b);
+    if (r.kind != V_TREE && !is_poison(r)) {
+        fail(e, DIAG_E2030, a->b->span, "an optimizer returns the new parameters, found %s",
+             value_text(e, r));
+        return poison();
+    }
+    return r;
+}
+void do_minimize(struct elab *e, struct ast *a, struct env *env)
+{
+    struct phase *p = &e->g->phases.at[e->b.phase];
+    struct inst **over = arena_array(e->arena, struct inst *, a->list.n ? a->list.n : 1);
+    struct type t;
+    struct span at = a->name_span.file ? a->name_span : a->span;
+    if (!in_phase(e, a, env)) {
+        return;
+    }
+    struct value loss = eval(e, a->a, env);
+    val ln = want_tensor(e, loss, a->a->span, "a loss", &t);
+    bool ok = read_over(e, a, env, over) && ln;
+    if (ln && (t.rank || !dtype_is_float(t.dtype))) {
+        fail(e, DIAG_E2071, a->a->span, "the loss `%s` is %s, not one floating point number", a->name,
+             type_text(e->g, &t));
+        diag_help(e->sink, t.rank ? "reduce it: mean(..) or sum(..)" : "f32(x) makes a float");
+        ok = false;
+    }
+    val when = read_when(e, a->c, env, &ok);
+    if (!ok) {
+        vec_push(e->arena, &e->bad_metrics, arena_printf(e->arena, "%s.%s", p->name, a->name));
+        return;
+    }
+    add_metric(e, a->name, loss, METRIC_MEAN, at, a->a->span);
+    uint32_t tree =
+        tree_for(e, arena_printf(e->arena, "%s.%s", p->name, a->name), over, a->list.n, a->span, &ok);
+    if (!ok || !tree_is_free(e, tree, a)) {
+        return;
+    }
+    build_at(e, a->span);
+    struct node_spec s = {.op = OP_grad,
+                          .phase = e->b.phase,
+                          .in = &ln,
+                          .n_in = 1,
+                          .attr = (int64_t[]){tree},
+                          .n_attr = 1,
+                          .span = a->span,
+                          .type = build_tree_type(&e->b, tree, DT_F32)};
+    struct minimize m = {.name = a->name,
+                         .loss = ln,
+                         .grad = graph_add(e->g, &s, e->sink),
+                         .when = when,
+                         .tree = tree,
+                         .span = a->span};
+    p = &e->g->phases.at[e->b.phase];
+    vec_push(e->g->arena, &p->minimizes, m);
+    e->guard = when;
+    struct value r = run_optimizer(e, a, env, tree, m.grad);
+    e->guard = 0;
+    if (r.kind == V_TREE) {
+        build_at(e, a->span);
+        r = tree_masked(e, r, 0);
+        struct commit c = {.tree = tree + 1, .value = r.node, .guard = when, .span = a->span};
+        vec_push(e->g->arena, &e->g->phases.at[e->b.phase].commits, c);
+    }
+}
+
+/* -- reading a phase */
+
+static bool is_bad_metric(struct elab *e, uint32_t phase, const char *name)
+{
+    const char *key = arena_printf(e->arena, "%s.%s", e->g->phases.at[phase].name, name);
+    for (uint32_t i = 0; i < e->bad_metrics.n; i++) {
+        if (!strcmp(e->bad_metrics.at[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+static int metric_index(struct elab *e, uint32_t phase, const char *name)
+{
+    for (uint32_t i = 0; i < e->facts.metrics.n; i++) {
+        if (!strcmp(e->facts.metrics.at[i].phase, e->g->phases.at[phase].name) &&
+            !strcmp(e->facts.metrics.at[i].name, name)) {
+            return (int)e->facts.metrics.at[i].index;
+        }
+    }
+    return -1;
+}
+struct value phase_member(struct elab *e, uint32_t phase, const char *name, struct span at)
+{
+    static const char *const counters[] = {"step", "steps", "epoch"};
+    build_at(e, at);
+    for (int64_t k = 0; k < 3; k++) {
+        if (!strcmp(name, counters[k])) {
+            if (k == 1) {
+                struct live *l = arena_new_of(e->arena, struct live);
+                l->kind = LIVE_STEPS;
+                l->index = phase;
+                return (struct value){.kind = V_NUM, .is_int = true, .live = l};
+            }
+            struct node_spec s = {.op = OP_step,
+                                  .phase = e->b.phase,
+                                  .attr = (int64_t[]){phase, k},
+                                  .n_attr = 2,
+                                  .type = {.dtype = DT_I32},
+                                  .span = at,
+                                  .scope = e->b.scope};
+            return tensor_value(graph_add(e->g, &s, e->sink), 0);
+        }
+    }
+    if (phase == e->b.phase) {
+        return refuse(e, at, "a phase that reads a metric of its own");
+    }
+    struct metric_use use = {phase, name, at};
+    vec_push(e->arena, &e->metric_uses, use);
+    int index = metric_index(e, phase, name);
+    if (index < 0) {
+        return tensor_value(build_const(&e->b, DT_F32, 0),
+                            0); /* the next attempt knows, or check_metric_uses reports */
+    }
+    struct node_spec s = {.op = OP_metric,
+                          .phase = e->b.phase,
+                          .attr = (int64_t[]){phase, index},
+                          .n_attr = 2,
+                          .type = {.dtype = DT_F32},
+                          .span = at,
+                          .scope = e->b.scope};
+    return tensor_value(graph_add(e->g, &s, e->sink), 0);
+}
+void check_metric_uses(struct elab *e)
+{
+    for (uint32_t i = 0; i < e->metric_uses.n; i++) {
+        const struct metric_use *u = &e->metric_uses.at[i];
+        struct phase *p = &e->g->phases.at[u->phase];
+        if (find_metric(p, u->name) || is_bad_metric(e, u->phase, u->name)) {
+            continue;
+        }
+        const char **names = arena_array(e->arena, const char *, p->metrics.n + 3);
+        uint32_t n = 0;
+        for (; n < p->metrics.n; n++) {
+            names[n] = p->metrics.at[n].name;
+        }
+        names[n++] = "step";
+        names[n++] = "epoch";
+        fail(e, DIAG_E1002, u->at, "phase %s has no metric `%s`", p->name, u->name);
+        help_closest(e, u->name, names, n);
+    }
+}

@@ -1,0 +1,177 @@
+/* The run block: a schedule of phases as plain statements. Expressions in it are phases of their own with one
+ * output. */
+#include "compiler/elab.h"
+
+static uint32_t add_stmt(struct elab *e, enum run_kind kind, struct span at)
+{
+    struct run_stmt s = {.kind = kind, .span = at};
+    vec_push(e->g->arena, &e->g->run, s);
+    return e->g->run.n - 1;
+}
+/* A number of launches or rounds. A live config that only counts becomes a dimension, which can be set at
+ * load. */
+static bool want_count(struct elab *e, struct ast *a, const char *what, dim *out)
+{
+    struct value v = eval(e, a, e->modules.at[0]->env);
+    if (v.kind == V_NUM && v.live && v.live->kind == LIVE_KNOB && v.is_int) {
+        config_count(e, e->g->configs.at[v.live->index].name);
+        *out = dim_const(&e->g->dims, (int64_t)v.num);
+        return true;
+    }
+    int64_t n;
+    if (!want_dim(e, v, a->span, what, out)) {
+        return false;
+    }
+    if (dim_is_const(&e->g->dims, *out, &n) && n < 0) {
+        fail(e, DIAG_E2023, a->span, "%s cannot be %lld", what, (long long)n);
+        return false;
+    }
+    return true;
+}
+static bool find_phase(struct elab *e, struct ast *a, uint32_t *phase)
+{
+    const char *names[LIMIT_PHASES];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < e->g->phases.n; i++) {
+        if (e->g->phases.at[i].kind == PHASE_USER) {
+            names[n++] = e->g->phases.at[i].name;
+            if (!strcmp(e->g->phases.at[i].name, a->name)) {
+                *phase = i;
+                return true;
+            }
+        }
+    }
+    fail(e, DIAG_E1001, a->name_span.file ? a->name_span : a->span, "no phase `%s`", a->name);
+    help_closest(e, a->name, names, n);
+    return false;
+}
+static void go(struct elab *e, struct ast *a, uint32_t id)
+{
+    static const struct {
+        const char *word;
+        enum run_unit unit;
+    } units[] = {
+        {"step", UNIT_STEPS}, {"steps", UNIT_STEPS}, {"epoch", UNIT_EPOCHS}, {"epochs", UNIT_EPOCHS}};
+    static const char *const words[] = {"step", "steps", "epoch", "epochs"};
+    struct run_stmt s = e->g->run.at[id];
+    if (!find_phase(e, a, &s.phase) || (a->a && !want_count(e, a->a, "the number of launches", &s.count))) {
+        return;
+    }
+    if (a->a) {
+        uint32_t k = 0;
+        while (k < 4 && strcmp(units[k].word, a->str)) {
+            k++;
+        }
+        if (k == 4) {
+            fail(e, DIAG_E1004, a->span, "a phase runs for steps or epochs, not `%s`", a->str);
+            help_closest(e, a->str, words, 4);
+            return;
+        }
+        s.unit = units[k].unit;
+        if (s.unit == UNIT_EPOCHS && !e->g->phases.at[s.phase].data) {
+            fail(e, DIAG_E2023, a->span, "phase %s has no data, so it has no epochs", a->name);
+            diag_help(e->sink, "%s for N steps", a->name);
+            return;
+        }
+    }
+    e->g->run.at[id] = s;
+}
+/* `save best e`: a phase with one output. */
+static uint32_t expression_phase(struct elab *e, struct ast *a)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < e->g->phases.n; i++) {
+        k += e->g->phases.at[i].kind == PHASE_RUN;
+    }
+    if (e->g->phases.n >= LIMIT_PHASES) {
+        fail(e, DIAG_E0110, a->span, "a model has at most %d phases, expressions of `run` included",
+             LIMIT_PHASES);
+        return 0;
+    }
+    struct phase p = {.name = arena_printf(e->arena, "run.%u", k), .kind = PHASE_RUN, .span = a->span};
+    uint32_t index = e->g->phases.n;
+    struct type t;
+    vec_push(e->g->arena, &e->g->phases, p);
+    enter_phase(e, (uint16_t)index);
+    struct value v = eval(e, a, e->modules.at[0]->env);
+    val n = want_tensor(e, v, a->span, "this", &t);
+    if (n && t.rank) {
+        fail(e, DIAG_E2070, a->span, "this must be one number, found %s", type_text(e->g, &t));
+        n = 0;
+    }
+    if (n) {
+        struct output o = {.name = "value",
+                           .value = dtype_is_float(t.dtype) ? n : build_cast(&e->b, n, DT_F32),
+                           .span = a->span};
+        vec_push(e->g->arena, &e->g->phases.at[index].outputs, o);
+    }
+    enter_phase(e, 0);
+    return index;
+}
+static void save(struct elab *e, struct ast *a, uint32_t id)
+{
+    if (a->a && strcmp(a->name, "best")) {
+        static const char *const words[] = {"best"};
+        fail(e, DIAG_E1004, a->span, "`save %s ..`: did you mean `save best ..`?", a->name);
+        help_closest(e, a->name, words, 1);
+        return;
+    }
+    e->g->run.at[id].file = a->str;
+    if (a->a) {
+        uint32_t x = expression_phase(e, a->a);
+        e->g->run.at[id].expr = x;
+    }
+}
+static void block(struct elab *e, struct ast *b, uint32_t id);
+static uint32_t statement(struct elab *e, struct ast *a)
+{
+    static const enum run_kind kinds[AST_COUNT] = {[AST_GO] = RUN_GO,
+                                                   [AST_REPEAT] = RUN_REPEAT,
+                                                   [AST_EVERY] = RUN_EVERY,
+                                                   [AST_SAVE] = RUN_SAVE,
+                                                   [AST_STOP] = RUN_STOP};
+    uint32_t id = add_stmt(e, kinds[a->kind], a->span);
+    dim count = 0;
+    switch (a->kind) {
+    case AST_GO:
+        go(e, a, id);
+        break;
+    case AST_SAVE:
+        save(e, a, id);
+        break;
+    case AST_REPEAT:
+        if (want_count(e, a->a, "the number of rounds", &count)) {
+            e->g->run.at[id].count = count;
+        }
+        block(e, a->b, id);
+        break;
+    case AST_EVERY:
+        refuse(e, a->span, "`every`");
+        break;
+    case AST_STOP:
+        refuse(e, a->span, "`stop when`");
+        break;
+    default:
+        break;
+    }
+    return id;
+}
+static void block(struct elab *e, struct ast *b, uint32_t id)
+{
+    uint32_t *child = arena_array(e->g->arena, uint32_t, b->list.n ? b->list.n : 1), n = 0;
+    for (uint32_t i = 0; i < b->list.n; i++) {
+        if (b->list.at[i]->kind != AST_NONE) {
+            child[n++] = statement(e, b->list.at[i]);
+        }
+    }
+    e->g->run.at[id].child = child;
+    e->g->run.at[id].n_child = n;
+}
+void elaborate_run(struct elab *e, struct ast *run)
+{
+    if (e->g->run.n) {
+        fail(e, DIAG_E1007, run->span, "a second `run` block");
+        return;
+    }
+    block(e, run->b, add_stmt(e, RUN_BLOCK, run->span));
+}

@@ -1,0 +1,294 @@
+/* Statements of bodies: layers, fns and phases share them. A static `if` opens no scope, a round of `for`
+ * does. */
+#include "compiler/elab.h"
+
+/* -- names */
+
+/* A let that hides a local of the same layer, fn or phase is probably meant to update it. */
+static void check_let_name(struct elab *e, struct env *env, const char *name, struct span at)
+{
+    struct slot *own = env_own(env, name);
+    if (own && own->what == NAME_LOCAL && own->v.kind != V_POISON) {
+        fail(e, DIAG_E1007, at, "`%s` is declared twice in this scope", name);
+        diag_label(e->sink, own->span, "first here");
+        diag_help(e->sink, "`%s = ..` gives it a new value", name);
+        return;
+    }
+    for (struct env *s = env; s && s->kind != ENV_MODULE && s->kind != ENV_LAYER; s = s->parent) {
+        struct slot *outer = s == env ? NULL : env_own(s, name);
+        if (outer && outer->what == NAME_LOCAL) {
+            fail(e, DIAG_W1001, at, "`%s` hides an outer `%s`", name, name);
+            diag_label(e->sink, outer->span, "declared here");
+            diag_help(e->sink, "`%s = ..` without let updates it", name);
+            return;
+        }
+    }
+}
+static struct value part_of(struct value v, uint32_t i)
+{
+    return v.kind == V_LIST ? v.list->at[i] : v.kind == V_RECORD ? v.record->at[i] : poison();
+}
+static void let_pattern(struct elab *e, struct ast *a, struct env *env, struct value v)
+{
+    uint32_t n = v.kind == V_LIST ? v.list->n : v.kind == V_RECORD ? v.record->n : 0;
+    if (v.kind != V_POISON && n != a->list.n) {
+        fail(e, DIAG_E2034, a->a->span, "a pattern of %u names for %s", a->list.n, value_text(e, v));
+        v = poison();
+    }
+    for (uint32_t i = 0; i < a->list.n; i++) {
+        struct ast *name = a->list.at[i];
+        check_let_name(e, env, name->name, name->span);
+        env_add(e, env, name->name, name->span, NAME_LOCAL, part_of(v, i));
+    }
+}
+static void lazy_let(struct elab *e, struct ast *a, struct env *env, enum slot_what what)
+{
+    if (a->name) {
+        env_lazy(e, env, a->name, a->name_span.file ? a->name_span : a->span, what, a->a, env)->type =
+            a->type;
+        return;
+    }
+    for (uint32_t i = 0; i < a->list.n; i++) {
+        struct ast *name = a->list.at[i];
+        struct slot *s = env_lazy(e, env, name->name, name->span, what, a->a, env);
+        s->part = (int)i;
+        s->label = NULL;
+    }
+}
+void declare_let(struct elab *e, struct ast *a, struct env *env, bool lazy, enum slot_what what)
+{
+    if (lazy) {
+        lazy_let(e, a, env, what);
+        return;
+    }
+    struct value v = eval_named(e, a->a, env, a->name);
+    if (a->type && v.kind != V_POISON) {
+        struct env *scratch = env_new(e, env, ENV_BLOCK);
+        const char *name = a->name ? arena_printf(e->arena, "`%s`", a->name) : "the value";
+        if (!match_type(e, a->type, &v, scratch, a->a->span, name)) {
+            v = poison();
+        }
+    }
+    if (!a->name) {
+        let_pattern(e, a, env, v);
+        return;
+    }
+    struct span at = a->name_span.file ? a->name_span : a->span;
+    check_let_name(e, env, a->name, at);
+    env_add(e, env, a->name, at, NAME_LOCAL, v);
+}
+void declare_fn(struct elab *e, struct ast *a, struct env *env, struct inst *inst)
+{
+    struct fn *f = arena_new_of(e->arena, struct fn);
+    *f = (struct fn){.name = a->name,
+                     .params = &a->list,
+                     .result = a->type,
+                     .body = a->b,
+                     .env = env,
+                     .inst = inst,
+                     .span = a->span};
+    env_add(e, env, a->name ? a->name : "()", a->name_span.file ? a->name_span : a->span, NAME_DEF,
+            (struct value){.kind = V_FN, .fn = f});
+}
+static void set_name(struct elab *e, struct ast *a, struct env *env)
+{
+    bool closed;
+    struct ast *t = a->a;
+    struct value v = eval_named(e, a->b, env, t->kind == AST_ID ? t->name : NULL);
+    if (t->kind == AST_INDEX) {
+        refuse(e, t->span, "an update of a part, `x[i] = ..`");
+        return;
+    }
+    if (t->kind != AST_ID) {
+        fail(e, DIAG_E1020, t->span, "only a local name can be assigned");
+        return;
+    }
+    struct slot *s = env_find(env, t->name, &closed);
+    if (!s) {
+        name_value(e, env, t->name, t->span);
+    } else if (s->kind == SLOT_VAR) {
+        fail(e, DIAG_E1021, t->span, "`%s` is a %s", t->name, s->what == NAME_PARAM ? "parameter" : "state");
+        diag_help(e->sink, s->what == NAME_PARAM ? "minimize moves parameters" : "`next %s = ..`", t->name);
+    } else if (s->what != NAME_LOCAL && s->what != NAME_ARG) {
+        fail(e, DIAG_E1020, t->span, "`%s` is no local name", t->name);
+        diag_help(e->sink, "`let %s = ..` introduces a local", t->name);
+    } else {
+        s->v = v;
+    }
+}
+
+/* -- if, for */
+
+/* After a wrong condition the names that either side would introduce are poison, not unknown. */
+static void poison_block(struct elab *e, struct ast *b, struct env *env)
+{
+    for (uint32_t i = 0; b && i < b->list.n; i++) {
+        struct ast *a = b->list.at[i];
+        if (a->kind == AST_LET || a->kind == AST_PARAM || a->kind == AST_STATE) {
+            for (uint32_t k = 0; k < a->list.n; k++) {
+                if (a->kind == AST_LET) {
+                    env_add(e, env, a->list.at[k]->name, NO_SPAN, NAME_LOCAL, poison());
+                }
+            }
+            if (a->name) {
+                env_add(e, env, a->name, NO_SPAN, NAME_LOCAL, poison());
+            }
+        }
+    }
+}
+static enum flow exec_if(struct elab *e, struct ast *a, struct env *env)
+{
+    bool c;
+    if (!want_bool(e, eval(e, a->a, env), a->a->span, "the condition of `if`", &c)) {
+        poison_block(e, a->b, env);
+        e->result = poison();
+        return FLOW_NEXT;
+    }
+    struct ast *b = c ? a->b : a->c;
+    if (!b) {
+        return FLOW_NEXT;
+    }
+    return b->kind == AST_IF ? exec_if(e, b, env) : exec_block(e, b, env);
+}
+struct loop {
+    struct value list; /* or */
+    int64_t from;
+    bool is_range;
+};
+static bool read_loop(struct elab *e, struct ast *a, struct env *env, struct loop *l, int64_t *n)
+{
+    int64_t to;
+    if (a->kind == AST_OPTION) {
+        fail(e, DIAG_E1004, a->span, "`for` has no option `%s`", a->name);
+        return false;
+    }
+    l->is_range = a->kind == AST_RANGE;
+    if (l->is_range) {
+        if (!want_int(e, eval(e, a->a, env), a->a->span, "the start of the range", &l->from) ||
+            !want_int(e, eval(e, a->b, env), a->b->span, "the end of the range", &to)) {
+            return false;
+        }
+        *n = to > l->from ? to - l->from : 0;
+        return true;
+    }
+    l->list = eval(e, a->a, env);
+    if (l->list.kind != V_LIST) {
+        if (!is_poison(l->list)) {
+            fail(e, DIAG_E2040, a->a->span, "`for` runs over a list or a range, found %s",
+                 value_text(e, l->list));
+            if (is_number(l->list)) {
+                diag_help(e->sink, "write 0..%s", source_slice(e, a->a->span));
+            }
+        }
+        return false;
+    }
+    *n = l->list.list->n;
+    return true;
+}
+static enum flow exec_for(struct elab *e, struct ast *a, struct env *env)
+{
+    struct loop *loop = arena_array(e->arena, struct loop, a->list.n ? a->list.n : 1);
+    int64_t n = 0;
+    for (uint32_t i = 0; i < a->list.n; i++) {
+        int64_t m;
+        if (!read_loop(e, a->list.at[i], env, &loop[i], &m)) {
+            return FLOW_NEXT;
+        }
+        if (i && m != n) {
+            fail(e, DIAG_E2040, a->list.at[i]->span,
+                 "the lists of a `for` have equal length, found %lld and %lld", (long long)n, (long long)m);
+            return FLOW_NEXT;
+        }
+        n = m;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        struct env *round = env_new(e, env, ENV_BLOCK);
+        if (a->str) {
+            round->prefix =
+                join_path(e, env->prefix, arena_printf(e->arena, "%s.%lld", a->str, (long long)k));
+        }
+        for (uint32_t i = 0; i < a->list.n; i++) {
+            struct value v =
+                loop[i].is_range ? num_value((double)(loop[i].from + k), true) : loop[i].list.list->at[k];
+            env_add(e, round, a->list.at[i]->name, a->list.at[i]->span, NAME_ARG, v);
+        }
+        if (exec_block(e, a->b, round) == FLOW_RETURN) {
+            return FLOW_RETURN;
+        }
+        if (e->g->nodes.n > LIMIT_NODES || e->sink->full) {
+            fail(e, DIAG_E0110, a->span, "this loop expands to more than %d operations", (int)LIMIT_NODES);
+            return FLOW_NEXT;
+        }
+    }
+    return FLOW_NEXT;
+}
+
+/* -- dispatch */
+
+static enum flow exec(struct elab *e, struct ast *a, struct env *env)
+{
+    switch (a->kind) {
+    case AST_LET:
+        declare_let(e, a, env, env->is_layer_level, env->is_layer_level ? NAME_CONST : NAME_LOCAL);
+        break;
+    case AST_PARAM:
+        declare_param(e, a, env);
+        break;
+    case AST_STATE:
+        declare_state(e, a, env);
+        break;
+    case AST_NEXT:
+        declare_next(e, a, env);
+        break;
+    case AST_SET:
+        set_name(e, a, env);
+        break;
+    case AST_DO:
+        eval(e, a->a, env);
+        break;
+    case AST_FOR:
+        return exec_for(e, a, env);
+    case AST_IF:
+        return exec_if(e, a, env);
+    case AST_BLOCK:
+        return exec_block(e, a, env);
+    case AST_RETURN:
+        e->result = eval(e, a->a, env);
+        return FLOW_RETURN;
+    case AST_MINIMIZE:
+        do_minimize(e, a, env);
+        break;
+    case AST_METRIC:
+        do_metric(e, a, env);
+        break;
+    case AST_OUTPUT:
+        do_output(e, a, env);
+        break;
+    case AST_ASSERT:
+        do_assert(e, a, env);
+        break;
+    case AST_YIELD:
+        refuse(e, a->span, "`yield`");
+        break;
+    default:
+        break; /* fn: declared before; what the parser could not read was reported by it */
+    }
+    return FLOW_NEXT;
+}
+enum flow exec_block(struct elab *e, struct ast *block, struct env *env)
+{
+    if (!block) {
+        return FLOW_NEXT;
+    }
+    for (uint32_t i = 0; !env->is_layer_level && i < block->list.n; i++) {
+        if (block->list.at[i]->kind == AST_FN) {
+            declare_fn(e, block->list.at[i], env, NULL);
+        }
+    }
+    for (uint32_t i = 0; i < block->list.n; i++) {
+        if (exec(e, block->list.at[i], env) == FLOW_RETURN) {
+            return FLOW_RETURN;
+        }
+    }
+    return FLOW_NEXT;
+}

@@ -1,0 +1,499 @@
+/* Parameter trees as values over one flat block. Leafwise arithmetic is elementwise on the block; what the
+ * padding between leaves holds is followed (enum pad), so that reductions and commits are masked only where
+ * it is not provably zero. `tagged` and arithmetic on it are settled here, a number for each leaf, and become
+ * a `ranges` node only beside a tree.
+ */
+#include <stdlib.h>
+#include "compiler/elab.h"
+
+static const struct tree_facts *directory(struct elab *e, uint32_t tree)
+{
+    return tree < e->facts.trees.n ? &e->facts.trees.at[tree] : NULL;
+}
+static uint32_t leaf_count(struct elab *e, uint32_t tree)
+{
+    const struct tree_facts *d = directory(e, tree);
+    return d ? d->leaf.n : 0;
+}
+
+/* -- a number for each leaf */
+
+static bool uniform(struct elab *e, struct value v, double *x)
+{
+    uint32_t n = leaf_count(e, v.index);
+    *x = n ? v.leaf[0] : 0;
+    for (uint32_t i = 1; i < n; i++) {
+        if (v.leaf[i] != *x) {
+            return false;
+        }
+    }
+    return true;
+}
+static struct value tags_simplified(struct elab *e, struct value v)
+{
+    double x;
+    if (v.kind != V_TAGS || !uniform(e, v, &x)) {
+        return v;
+    }
+    return v.is_bool ? bool_value(x != 0) : num_value(x, v.is_int);
+}
+static struct value scalar_at(struct value v, uint32_t i)
+{
+    if (v.kind != V_TAGS) {
+        return v;
+    }
+    return v.is_bool ? bool_value(v.leaf[i] != 0) : num_value(v.leaf[i], v.is_int);
+}
+/* All operands are TAGS or constants: folds leaf by leaf. */
+static struct value fold_tags(struct elab *e, enum op op, const struct value *in, uint32_t n, uint32_t tree,
+                              const struct site *s)
+{
+    uint32_t leaves = leaf_count(e, tree);
+    double *leaf = arena_array(e->arena, double, leaves ? leaves : 1);
+    struct value r = {.kind = V_TAGS, .index = tree, .leaf = leaf, .is_int = true};
+    for (uint32_t i = 0; i < leaves; i++) {
+        struct value one[3], x;
+        for (uint32_t k = 0; k < n; k++) {
+            one[k] = scalar_at(in[k], i);
+        }
+        x = elementwise(e, op, one, n, s);
+        if (x.kind == V_POISON) {
+            return x;
+        }
+        r.is_bool = x.kind == V_BOOL;
+        r.is_int = r.is_int && x.kind == V_NUM && x.is_int;
+        leaf[i] = x.kind == V_BOOL ? x.b : x.num;
+    }
+    return tags_simplified(e, r);
+}
+static val ranges_node(struct elab *e, uint32_t tree, double otherwise, const double *leaf)
+{
+    uint32_t n = leaf_count(e, tree);
+    int64_t *attr = arena_array(e->arena, int64_t, 2 + 2 * (size_t)n);
+    struct node_spec s = {
+        .op = OP_ranges, .phase = e->b.phase, .span = e->b.span, .scope = e->b.scope, .attr = attr};
+    attr[s.n_attr++] = tree;
+    attr[s.n_attr++] = f64_bits(otherwise);
+    for (uint32_t i = 0; i < n; i++) {
+        double x = leaf ? leaf[i] : 1;
+        if (x != otherwise) {
+            attr[s.n_attr++] = i;
+            attr[s.n_attr++] = f64_bits(x);
+        }
+    }
+    s.type = build_tree_type(&e->b, tree, DT_F32);
+    return graph_add(e->g, &s, e->sink);
+}
+/* The most frequent value stands for everything that is not listed, padding included. */
+static double usual(struct elab *e, struct value v)
+{
+    uint32_t n = leaf_count(e, v.index), best = 0;
+    double x = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t same = 0;
+        for (uint32_t k = 0; k < n; k++) {
+            same += v.leaf[k] == v.leaf[i];
+        }
+        if (same > best) {
+            best = same;
+            x = v.leaf[i];
+        }
+    }
+    return x;
+}
+
+/* -- padding */
+
+static enum pad pad_of(struct elab *e, struct value v)
+{
+    if (v.kind == V_TREE) {
+        return (enum pad)v.pad;
+    }
+    if (v.kind == V_TAGS) {
+        return usual(e, v) == 0 ? PAD_ZERO : PAD_NONZERO;
+    }
+    if (v.kind == V_NUM && v.known && !v.live) {
+        return v.num == 0 ? PAD_ZERO : PAD_NONZERO;
+    }
+    return PAD_SCALAR;
+}
+static enum pad pad_product(enum pad a, enum pad b)
+{
+    if (a == PAD_ZERO || b == PAD_ZERO) {
+        return PAD_ZERO;
+    }
+    return a == PAD_NONZERO && b == PAD_NONZERO ? PAD_NONZERO : PAD_UNKNOWN;
+}
+static enum pad pad_sum(enum pad a, enum pad b)
+{
+    if (a == PAD_ZERO && b == PAD_ZERO) {
+        return PAD_ZERO;
+    }
+    return (a == PAD_ZERO && b == PAD_NONZERO) || (a == PAD_NONZERO && b == PAD_ZERO) ? PAD_NONZERO
+                                                                                      : PAD_UNKNOWN;
+}
+/* What an operator makes of the padding of its operands. A scalar divisor that is zero spoils every leaf as
+ * well, so 0 / scalar counts as zero. */
+static enum pad pad_result(enum op op, const enum pad *p)
+{
+    switch (op) {
+    case OP_mul:
+        return pad_product(p[0], p[1]);
+    case OP_div:
+        return p[0] == PAD_ZERO && (p[1] == PAD_NONZERO || p[1] == PAD_SCALAR) ? PAD_ZERO : PAD_UNKNOWN;
+    case OP_add:
+    case OP_sub:
+        return pad_sum(p[0], p[1]);
+    case OP_max:
+    case OP_min:
+        return p[0] == PAD_ZERO && p[1] == PAD_ZERO ? PAD_ZERO : PAD_UNKNOWN;
+    case OP_where:
+        return p[1] == PAD_ZERO && p[2] == PAD_ZERO ? PAD_ZERO : PAD_UNKNOWN;
+    case OP_pow:
+        return p[0] == PAD_ZERO && p[1] == PAD_NONZERO ? PAD_ZERO : PAD_UNKNOWN;
+    case OP_neg:
+    case OP_abs:
+    case OP_sign:
+        return p[0] == PAD_SCALAR ? PAD_UNKNOWN : p[0];
+    case OP_sqrt:
+    case OP_relu:
+    case OP_tanh:
+    case OP_sin:
+    case OP_silu:
+    case OP_floor:
+        return p[0] == PAD_ZERO ? PAD_ZERO : PAD_UNKNOWN;
+    case OP_exp:
+    case OP_cos:
+    case OP_sigmoid:
+        return p[0] == PAD_ZERO ? PAD_NONZERO : PAD_UNKNOWN;
+    default:
+        return PAD_UNKNOWN;
+    }
+}
+/* A power with a negative exponent is not zero at zero. */
+static enum pad pad_after(struct elab *e, enum op op, const struct value *in, uint32_t n)
+{
+    enum pad p[3] = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        p[i] = pad_of(e, in[i]);
+    }
+    if (op == OP_pow && !(in[1].kind == V_NUM && in[1].known && in[1].num > 0)) {
+        return PAD_UNKNOWN;
+    }
+    return pad_result(op, p);
+}
+
+/* -- operators */
+
+static struct value wrap(struct elab *e, struct value v, uint32_t tree, enum pad pad)
+{
+    if (v.kind != V_TENSOR) {
+        return v;
+    }
+    (void)e;
+    return (struct value){.kind = V_TREE, .node = v.node, .tree = tree, .pad = pad};
+}
+/* The operand as a flat tensor or a scalar. */
+static struct value flat(struct elab *e, struct value v)
+{
+    if (v.kind == V_TREE) {
+        return tensor_value(v.node, 0);
+    }
+    if (v.kind == V_TAGS) {
+        val r = ranges_node(e, v.index, usual(e, v), v.leaf);
+        return tensor_value(v.is_bool ? build_2(&e->b, OP_ne, r, build_const(&e->b, DT_F32, 0)) : r, 0);
+    }
+    return v;
+}
+static struct value tree_error(struct elab *e, const struct value *in, uint32_t n, const struct site *s)
+{
+    fail(e, DIAG_E2101, s->at, "a tree combines with the same tree or with a scalar");
+    for (uint32_t i = 0; i < n; i++) {
+        label_operand(e, s->env, s->operand[i], in[i]);
+    }
+    return poison();
+}
+struct value tree_op(struct elab *e, enum op op, const struct value *given, uint32_t n, const struct site *s)
+{
+    struct value in[3], node[3];
+    int tree = -1;
+    bool any_node = false, any_tags = false;
+    build_at(e, s->at);
+    for (uint32_t i = 0; i < n; i++) {
+        in[i] = tags_simplified(e, given[i]);
+        int t = in[i].kind == V_TREE ? (int)in[i].tree : in[i].kind == V_TAGS ? (int)in[i].index : -1;
+        bool scalar = is_scalar_static(in[i]) || (in[i].kind == V_TENSOR && !tensor_type(e, in[i]).rank);
+        if ((t < 0 && !scalar) || (t >= 0 && tree >= 0 && t != tree)) {
+            return tree_error(e, in, n, s);
+        }
+        tree = t >= 0 ? t : tree;
+        any_tags |= in[i].kind == V_TAGS;
+        any_node |= in[i].kind == V_TREE || in[i].kind == V_TENSOR ||
+                    (is_scalar_static(in[i]) && in[i].kind != V_DIM && in[i].live) || in[i].kind == V_DIM;
+    }
+    if (tree < 0 || (op == OP_where && in[0].kind == V_BOOL && in[0].known && !in[0].live)) {
+        return elementwise(e, op, in, n, s);
+    }
+    if (any_tags && !any_node) {
+        return fold_tags(e, op, in, n, (uint32_t)tree, s);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        node[i] = flat(e, in[i]);
+    }
+    return wrap(e, elementwise(e, op, node, n, s), (uint32_t)tree, pad_after(e, op, in, n));
+}
+struct value tree_masked(struct elab *e, struct value x, double fill)
+{
+    if (x.kind != V_TREE || (x.pad == PAD_ZERO && fill == 0)) {
+        return x;
+    }
+    val mask = build_2(&e->b, OP_ne, ranges_node(e, x.tree, 0, NULL), build_const(&e->b, DT_F32, 0));
+    enum dtype t = node_type(e->g, x.node).dtype;
+    val other = build_const(&e->b, t, fill);
+    return wrap(e, tensor_value(build_3(&e->b, OP_where, mask, x.node, other), 0), x.tree,
+                fill == 0 ? PAD_ZERO : PAD_UNKNOWN);
+}
+/* What leaves the result of a reduction alone. */
+static double identity(enum op op)
+{
+    const double big = 3.4028234663852886e38;
+    return op == OP_amax ? -big : op == OP_amin ? big : op == OP_all ? 1 : 0;
+}
+struct value tree_reduce(struct elab *e, enum op op, struct value x, const struct site *s)
+{
+    build_at(e, s->at);
+    if (op == OP_mean) {
+        fail(e, DIAG_E2021, s->at, "mean over a tree: of the leaves, or of the elements?");
+        diag_help(e->sink, "sum(x) runs over every element of every leaf");
+        return poison();
+    }
+    if (x.kind == V_TAGS) {
+        x = wrap(e, flat(e, x), x.index, PAD_UNKNOWN);
+    }
+    return tensor_value(build_reduce(&e->b, op, tree_masked(e, x, identity(op)).node, NULL, -1, false), 0);
+}
+
+/* -- tags, leaves */
+
+static bool has_tag(const char *tags, const char *tag)
+{
+    size_t n = strlen(tag);
+    for (const char *p = tags; p; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (!strncmp(p, tag, n) && (p[n] == ',' || p[n] == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+struct value tree_tagged(struct elab *e, struct value p, const char *tag)
+{
+    const struct tree_facts *d = directory(e, p.tree);
+    uint32_t n = d ? d->leaf.n : 0;
+    double *leaf = arena_array(e->arena, double, n ? n : 1);
+    for (uint32_t i = 0; i < n; i++) {
+        leaf[i] = has_tag(d->tags.at[i], tag);
+    }
+    struct value v = {.kind = V_TAGS, .index = p.tree, .leaf = leaf, .is_bool = true};
+    return tags_simplified(e, v);
+}
+/* Leaves have variables only once all phases declared theirs, so the directory of the previous attempt names
+ * them. */
+static bool leaves_known(struct elab *e, uint32_t tree)
+{
+    const struct tree_facts *d = directory(e, tree);
+    struct tree *t = &e->g->trees.at[tree];
+    for (uint32_t i = 0; d && i < d->leaf.n; i++) {
+        t->leaf[i] = graph_find_var(e->g, d->leaf.at[i]);
+        if (!t->leaf[i]) {
+            return false;
+        }
+    }
+    return d != NULL;
+}
+struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_t n, struct env *env,
+                       struct ast *at)
+{
+    uint32_t tree = in[0].tree;
+    if (!directory(e, tree)) {
+        return in[0];
+    }
+    if (!leaves_known(e, tree)) {
+        return refuse(e, at->span, "each over parameters that a later phase makes");
+    }
+    uint32_t leaves = e->g->trees.at[tree].n_leaf;
+    val *out = arena_array(e->arena, val, leaves ? leaves : 1);
+    for (uint32_t i = 0; i < leaves; i++) {
+        struct value arg[4];
+        struct span span[4] = {at->span, at->span, at->span, at->span};
+        const char *name[4] = {0};
+        struct ast *ast[4] = {0};
+        struct args a = {n, arg, name, span, ast};
+        build_at(e, at->span);
+        for (uint32_t k = 0; k < n; k++) {
+            arg[k] = in[k].kind == V_TREE ? tensor_value(build_leaf(&e->b, in[k].node, tree, i), 0) : in[k];
+        }
+        struct type want = e->g->vars.at[e->g->trees.at[tree].leaf[i]].type, t;
+        out[i] = want_tensor(e, call_value(e, f, &a, env, at), at->span, "the result for a leaf", &t);
+        if (out[i] && !type_equal(&want, &t)) {
+            fail(e, DIAG_E2030, at->span, "each must keep the type of leaf %s: %s, found %s",
+                 e->g->vars.at[e->g->trees.at[tree].leaf[i]].key, type_text(e->g, &want),
+                 type_text(e->g, &t));
+            out[i] = 0;
+        }
+    }
+    build_at(e, at->span);
+    return wrap(e, tensor_value(build_pack(&e->b, tree, out), 0), tree, PAD_ZERO);
+}
+struct value tree_field(struct elab *e, struct value p, const char *name, struct span at)
+{
+    const struct tree_facts *d = directory(e, p.tree);
+    if (!d) {
+        return poison();
+    }
+    for (uint32_t i = 0; i < d->leaf.n; i++) {
+        if (!strcmp(d->leaf.at[i], name) && leaves_known(e, p.tree)) {
+            build_at(e, at);
+            return tensor_value(build_leaf(&e->b, p.node, p.tree, i), 0);
+        }
+    }
+    return refuse(e, at, "a field of a parameter tree");
+}
+
+/* -- which parameters belong to which tree */
+
+static bool below(const char *path, const char *over)
+{
+    size_t n = strlen(over);
+    return !strncmp(path, over, n) && (path[n] == '.' || path[n] == 0);
+}
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+static bool same_over(const struct tree_facts *a, const struct tree_facts *b)
+{
+    bool same = a->over.n == b->over.n;
+    for (uint32_t i = 0; same && i < a->over.n; i++) {
+        same = !strcmp(a->over.at[i], b->over.at[i]);
+    }
+    return same;
+}
+static bool overlap(const struct tree_facts *a, const struct tree_facts *b)
+{
+    for (uint32_t i = 0; i < a->over.n; i++) {
+        for (uint32_t k = 0; k < b->over.n; k++) {
+            if (below(a->over.at[i], b->over.at[k]) || below(b->over.at[k], a->over.at[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+uint32_t tree_for(struct elab *e, const char *name, struct inst *const *over, uint32_t n, struct span at,
+                  bool *ok)
+{
+    struct tree_facts t = {.name = name};
+    *ok = true;
+    for (uint32_t i = 0; i < n; i++) {
+        vec_push(e->arena, &t.over, over[i]->path);
+    }
+    qsort(t.over.at, t.over.n, sizeof *t.over.at, by_text);
+    for (uint32_t i = 0; i < e->trees.n; i++) {
+        if (same_over(&t, &e->trees.at[i])) {
+            return i;
+        }
+        if (overlap(&t, &e->trees.at[i])) {
+            refuse(e, at,
+                   arena_printf(e->arena, "minimize over some of the parameters of %s", e->trees.at[i].name));
+            *ok = false;
+            return 0;
+        }
+    }
+    vec_push(e->arena, &e->trees, t);
+    uint32_t leaves = leaf_count(e, e->trees.n - 1); /* variables follow when the phases have declared them */
+    struct tree g = {
+        .name = name, .leaf = arena_array(e->arena, uint32_t, leaves ? leaves : 1), .n_leaf = leaves};
+    vec_push(e->arena, &e->g->trees, g);
+    return e->trees.n - 1;
+}
+int tree_of_instance(struct elab *e, struct inst *i)
+{
+    for (uint32_t t = 0; t < e->facts.trees.n; t++) {
+        if (e->facts.trees.at[t].over.n == 1 && !strcmp(e->facts.trees.at[t].over.at[0], i->path) &&
+            t < e->trees.n) {
+            return (int)t;
+        }
+    }
+    return -1;
+}
+struct leaf_order {
+    const char *tags, *key;
+    uint32_t var;
+};
+static int by_order(const void *a, const void *b)
+{
+    const struct leaf_order *x = a, *y = b;
+    int c = strcmp(x->tags, y->tags);
+    return c ? c : strcmp(x->key, y->key);
+}
+static bool owns(struct elab *e, uint32_t tree, uint32_t var)
+{
+    const struct tree_facts *t = &e->trees.at[tree];
+    for (uint32_t i = 0; i < t->over.n; i++) {
+        if (below(e->vars.at[var].owner, t->over.at[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+static uint32_t home(struct elab *e, uint32_t var)
+{
+    uint32_t t = 0;
+    while (t < e->trees.n && !owns(e, t, var)) {
+        t++;
+    }
+    return t;
+}
+static void fill_tree(struct elab *e, uint32_t tree, struct tree_facts *facts)
+{
+    struct graph *g = e->g;
+    struct leaf_order *o = arena_array(e->arena, struct leaf_order, g->vars.n);
+    uint32_t n = 0;
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        if (g->vars.at[v].kind == VAR_PARAM && home(e, v) == tree) {
+            o[n++] = (struct leaf_order){e->vars.at[v].tags, g->vars.at[v].key, v};
+        }
+    }
+    qsort(o, n, sizeof *o, by_order);
+    g->trees.at[tree].leaf = arena_array(g->arena, uint32_t, n ? n : 1);
+    g->trees.at[tree].n_leaf = n;
+    for (uint32_t i = 0; i < n; i++) {
+        g->trees.at[tree].leaf[i] = o[i].var;
+        g->vars.at[o[i].var].tree = tree + 1;
+        g->vars.at[o[i].var].leaf = i;
+        vec_push(e->arena, &facts->leaf, o[i].key);
+        vec_push(e->arena, &facts->tags, o[i].tags);
+    }
+}
+void tree_finish(struct elab *e)
+{
+    uint32_t rest = 0;
+    for (uint32_t v = 1; v < e->g->vars.n; v++) {
+        rest += e->g->vars.at[v].kind == VAR_PARAM && home(e, v) == e->trees.n;
+    }
+    uint32_t n = e->trees.n;
+    if (rest) {
+        struct tree g = {.name = "rest"};
+        vec_push(e->arena, &e->g->trees, g);
+    }
+    for (uint32_t t = 0; t < e->g->trees.n; t++) {
+        struct tree_facts f = {.name = e->g->trees.at[t].name};
+        if (t < n) {
+            f.over.at = e->trees.at[t].over.at;
+            f.over.n = e->trees.at[t].over.n;
+        }
+        fill_tree(e, t, &f);
+        vec_push(e->arena, &e->found.trees, f);
+    }
+}

@@ -1,0 +1,541 @@
+/* Written types: as values, and matched against values. A bare name in an argument type that nothing in the
+ * layer or fn declares is bound by the value it meets (language-rules 3.3).
+ */
+#include "compiler/elab.h"
+
+/* -- types as values */
+
+static struct ttype *new_type(struct elab *e, enum tkind k)
+{
+    struct ttype *t = arena_new_of(e->arena, struct ttype);
+    t->kind = k;
+    return t;
+}
+static struct ttype *tensor_ttype(struct elab *e, enum dtype d)
+{
+    struct ttype *t = new_type(e, T_TENSOR);
+    t->t.dtype = d;
+    return t;
+}
+struct ttype *type_of(struct elab *e, struct value v)
+{
+    struct ttype *t;
+    switch ((enum vkind)v.kind) {
+    case V_NUM:
+        return tensor_ttype(e, v.is_int ? DT_I32 : DT_F32);
+    case V_DIM:
+        return tensor_ttype(e, DT_I32);
+    case V_BOOL:
+        return tensor_ttype(e, DT_BOOL);
+    case V_TYPE:
+        return v.type;
+    case V_INST:
+        return type_of(e, instance_params(e, v.inst, NO_SPAN));
+    case V_TENSOR:
+        t = new_type(e, T_TENSOR);
+        t->t = tensor_type(e, v);
+        t->unit = v.unit;
+        return t;
+    case V_TREE:
+        t = new_type(e, T_TREE);
+        t->tree = v.tree;
+        return t;
+    case V_BUILTIN:
+        return dtype_parse(v.builtin->name) ? tensor_ttype(e, dtype_parse(v.builtin->name)) : NULL;
+    case V_RECORD:
+        t = new_type(e, T_RECORD);
+        t->n = v.record->n;
+        t->name = v.record->name;
+        t->at = arena_array(e->arena, struct ttype *, t->n ? t->n : 1);
+        for (uint32_t i = 0; i < t->n; i++) {
+            t->at[i] = type_of(e, v.record->at[i]);
+            if (!t->at[i]) {
+                return NULL;
+            }
+        }
+        return t;
+    default:
+        return NULL;
+    }
+}
+struct ttype *type_lead(struct elab *e, struct ttype *t, int n, const dim *d, uint32_t unit)
+{
+    struct ttype *r = new_type(e, t->kind);
+    *r = *t;
+    if (t->kind == T_RECORD) {
+        r->at = arena_array(e->arena, struct ttype *, t->n ? t->n : 1);
+        for (uint32_t i = 0; i < t->n; i++) {
+            r->at[i] = type_lead(e, t->at[i], n, d, unit);
+            if (!r->at[i]) {
+                return NULL;
+            }
+        }
+        return r;
+    }
+    if (t->kind != T_TENSOR || t->t.rank + n > LIMIT_RANK) {
+        return NULL;
+    }
+    r->t.rank = t->t.rank + n;
+    r->unit = unit | t->unit << n;
+    for (int i = 0; i < r->t.rank; i++) {
+        r->t.dim[i] = i < n ? d[i] : t->t.dim[i - n];
+    }
+    return r;
+}
+const char *ttype_text(struct elab *e, const struct ttype *t)
+{
+    static const char *const simple[] = {
+        [T_INT] = "int", [T_FLOAT] = "float", [T_DIM] = "dim", [T_STR] = "str", [T_ANY] = "anything"};
+    if (t->kind == T_TENSOR) {
+        return type_text(e->g, &t->t);
+    }
+    if (t->kind == T_TREE) {
+        return arena_printf(e->arena, "the tree %s", e->trees.at[t->tree].name);
+    }
+    if (t->kind != T_RECORD) {
+        return simple[t->kind];
+    }
+    struct text x = {.arena = e->arena};
+    text_printf(&x, "(");
+    for (uint32_t i = 0; i < t->n; i++) {
+        text_printf(&x, "%s%s: %s", i ? ", " : "", t->name[i], ttype_text(e, t->at[i]));
+    }
+    text_printf(&x, ")");
+    return x.at;
+}
+
+/* -- evaluating */
+
+static struct ttype *named_type(struct elab *e, struct ast *t, struct env *env)
+{
+    static const struct {
+        const char *name;
+        enum tkind kind;
+    } words[] = {{"int", T_INT}, {"float", T_FLOAT}, {"dim", T_DIM}, {"str", T_STR}};
+    if (dtype_parse(t->name)) {
+        return tensor_ttype(e, dtype_parse(t->name));
+    }
+    const char *rest = t->name, *dot = strchr(rest, '.');
+    const char *first = intern_n(e->names, rest, dot ? (size_t)(dot - rest) : strlen(rest));
+    bool closed;
+    if (!env_find(env, first, &closed)) {
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            if (!strcmp(t->name, words[i].name)) {
+                return new_type(e, words[i].kind);
+            }
+        }
+    }
+    struct value v = name_value(e, env, first, t->span);
+    while (dot && v.kind != V_POISON) {
+        rest = dot + 1;
+        dot = strchr(rest, '.');
+        v = member(e, v, intern_n(e->names, rest, dot ? (size_t)(dot - rest) : strlen(rest)), t->span,
+                   t->span);
+    }
+    struct ttype *r = v.kind == V_POISON ? NULL : type_of(e, v);
+    if (!r && v.kind != V_POISON) {
+        fail(e, DIAG_E2023, t->span, "`%s` in the place of a type: %s has no type", t->name,
+             value_text(e, v));
+    }
+    return r;
+}
+static struct ttype *record_type(struct elab *e, struct ast *t, struct env *env)
+{
+    struct ttype *r = new_type(e, T_RECORD);
+    r->n = t->list.n;
+    r->name = arena_array(e->arena, const char *, r->n ? r->n : 1);
+    r->at = arena_array(e->arena, struct ttype *, r->n ? r->n : 1);
+    for (uint32_t i = 0; i < r->n; i++) {
+        r->name[i] = t->list.at[i]->name;
+        r->at[i] = eval_type(e, t->list.at[i]->type, env);
+        if (!r->at[i]) {
+            return NULL;
+        }
+    }
+    return r;
+}
+/* Axes written in brackets; `..S` adds those bound to it. */
+static bool eval_dims(struct elab *e, struct ast *const *at, uint32_t n, struct env *env, int *rank, dim *d,
+                      uint32_t *unit)
+{
+    *rank = 0;
+    *unit = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        dim one[LIMIT_RANK];
+        int k = 1;
+        if (at[i]->kind == AST_REST) {
+            bool closed;
+            const char *key = at[i]->name ? arena_printf(e->arena, "..%s", at[i]->name) : "..";
+            struct slot *s = env_find(env, key, &closed);
+            if (!s) {
+                fail(e, DIAG_E2023, at[i]->span, "`%s` is bound by no argument", key);
+                return false;
+            }
+            if (!want_shape(e, s->v, at[i]->span, key, &k, one)) {
+                return false;
+            }
+        } else if (!want_dim(e, eval(e, at[i], env), at[i]->span, "an axis of a type", &one[0])) {
+            return false;
+        }
+        if (*rank + k > LIMIT_RANK) {
+            fail(e, DIAG_E2003, at[i]->span, "a type has at most %d axes", LIMIT_RANK);
+            return false;
+        }
+        for (int j = 0; j < k; j++) {
+            int64_t c;
+            *unit |= dim_is_const(&e->g->dims, one[j], &c) && c == 1 ? 1u << *rank : 0;
+            d[(*rank)++] = one[j];
+        }
+    }
+    return true;
+}
+struct ttype *eval_type(struct elab *e, struct ast *t, struct env *env)
+{
+    if (t->kind == AST_TYPE_NAME) {
+        return named_type(e, t, env);
+    }
+    if (t->kind == AST_RECORD_TYPE) {
+        return record_type(e, t, env);
+    }
+    if (t->kind != AST_TYPE_ARRAY) {
+        return NULL;
+    }
+    dim d[LIMIT_RANK];
+    int n;
+    uint32_t unit;
+    struct ttype *base = eval_type(e, t->a, env);
+    if (!base || !eval_dims(e, t->list.at, t->list.n, env, &n, d, &unit)) {
+        return NULL;
+    }
+    struct ttype *r = type_lead(e, base, n, d, unit);
+    if (!r) {
+        fail(e, DIAG_E2003, t->span, "`%s` cannot have %d more axes", ttype_text(e, base), n);
+    }
+    return r;
+}
+
+/* -- matching */
+
+struct axes {
+    struct ast *at[2 * LIMIT_RANK];
+    uint32_t n;
+};
+struct match {
+    struct ast *type; /* as written, for messages */
+    struct env *env;
+    struct span at;
+    const char *what;
+};
+
+static bool mismatch(struct elab *e, const struct match *m, struct value v)
+{
+    fail(e, DIAG_E2030, m->at, "%s must be %s, found %s", m->what, source_slice(e, m->type->span),
+         value_text(e, v));
+    return false;
+}
+static struct slot *bound_name(struct env *env, const char *name)
+{
+    for (; env && env->kind != ENV_MODULE; env = env->parent) {
+        struct slot *s = env_own(env, name);
+        if (s) {
+            return s;
+        }
+    }
+    return NULL;
+}
+static bool dim_mismatch(struct elab *e, const struct match *m, struct value v, int axis, const char *want,
+                         dim found, struct slot *s)
+{
+    fail(e, DIAG_E2033, m->at, "%s is %s: axis %d must be %s, found %s", m->what, value_text(e, v), axis,
+         want, dim_text(e, found));
+    if (s && s->what == NAME_DIM) {
+        diag_label(e->sink, s->span, "`%s` was fixed here", s->name);
+    }
+    diag_label(e->sink, m->type->span, "declared %s", source_slice(e, m->type->span));
+    return false;
+}
+static bool match_dim(struct elab *e, const struct match *m, struct ast *a, dim found, int axis,
+                      struct value v)
+{
+    struct slot *s = a->kind == AST_ID ? bound_name(m->env, a->name) : NULL;
+    if (a->kind == AST_ID && !s && m->env->kind == ENV_BODY) {
+        env_add(e, m->env, a->name, m->at, NAME_DIM, dim_value(e, found));
+        return true;
+    }
+    struct value want = eval(e, a, m->env);
+    dim d;
+    if (!want_dim(e, want, a->span, "an axis of a type", &d)) {
+        return false;
+    }
+    if (d == found) {
+        return true;
+    }
+    const char *text = a->kind == AST_NUM
+                           ? dim_text(e, d)
+                           : arena_printf(e->arena, "%s = %s", source_slice(e, a->span), dim_text(e, d));
+    return dim_mismatch(e, m, v, axis, text, found, s);
+}
+static bool match_rest(struct elab *e, const struct match *m, struct ast *a, const dim *found, int n,
+                       struct value v)
+{
+    if (!a->name) {
+        return true;
+    }
+    const char *key = arena_printf(e->arena, "..%s", a->name);
+    struct slot *s = bound_name(m->env, key);
+    if (!s) {
+        struct value l = list_value(e, (uint32_t)n);
+        for (int i = 0; i < n; i++) {
+            l.list->at[i] = dim_value(e, found[i]);
+        }
+        env_add(e, m->env, key, m->at, NAME_DIM, l);
+        return true;
+    }
+    bool same = s->v.list->n == (uint32_t)n;
+    for (int i = 0; same && i < n; i++) {
+        same = value_same(e, s->v.list->at[i], dim_value(e, found[i]));
+    }
+    if (!same) {
+        fail(e, DIAG_E2032, m->at, "%s is %s, but `%s` was bound to other axes", m->what, value_text(e, v),
+             key);
+        diag_label(e->sink, s->span, "`%s` was bound here", key);
+    }
+    return same;
+}
+static bool match_axes(struct elab *e, const struct match *m, const struct axes *x, struct value *v)
+{
+    struct type t = tensor_type(e, *v);
+    int rest = -1, n = (int)x->n;
+    for (int i = 0; i < n; i++) {
+        rest = x->at[i]->kind == AST_REST ? i : rest;
+    }
+    if (rest < 0 ? t.rank != n : t.rank < n - 1) {
+        fail(e, DIAG_E2003, m->at, "%s is %s with %d ax%ss, expected %s%d: %s", m->what, value_text(e, *v),
+             t.rank, t.rank == 1 ? "i" : "e", rest < 0 ? "" : "at least ", rest < 0 ? n : n - 1,
+             source_slice(e, m->type->span));
+        diag_label(e->sink, m->type->span, "declared here");
+        return false;
+    }
+    bool ok = true;
+    for (int i = 0, axis = 0; i < n; i++) {
+        int64_t c;
+        if (i == rest) {
+            int k = t.rank - (n - 1);
+            ok &= match_rest(e, m, x->at[i], t.dim + axis, k, *v);
+            axis += k;
+            continue;
+        }
+        ok = ok && match_dim(e, m, x->at[i], t.dim[axis], axis, *v);
+        if (ok && x->at[i]->kind == AST_NUM && dim_is_const(&e->g->dims, t.dim[axis], &c) && c == 1) {
+            v->unit |= 1u << axis;
+        }
+        axis++;
+    }
+    return ok;
+}
+static bool match_dtype(struct elab *e, const struct match *m, enum dtype d, const struct axes *x,
+                        struct value *v)
+{
+    if (!x->n && is_scalar_static(*v)) {
+        bool fits = d == DT_BOOL ? v->kind == V_BOOL
+                                 : v->kind != V_BOOL && (dtype_is_float(d) || v->kind == V_DIM || v->is_int);
+        return fits || mismatch(e, m, *v);
+    }
+    if (v->kind == V_TYPE || v->kind != V_TENSOR) {
+        return mismatch(e, m, *v);
+    }
+    if (tensor_type(e, *v).dtype != d) {
+        mismatch(e, m, *v);
+        diag_help(e->sink, "%s(x) casts", dtype_name(d));
+        return false;
+    }
+    return match_axes(e, m, x, v);
+}
+static bool match_word(struct elab *e, const struct match *m, enum tkind k, const struct axes *x,
+                       struct value *v)
+{
+    if (x->n) {
+        return mismatch(e, m, *v);
+    }
+    int64_t i;
+    dim d;
+    switch (k) {
+    case T_INT:
+        if (!is_number(*v) || (v->kind == V_NUM && !v->is_int)) {
+            return mismatch(e, m, *v);
+        }
+        if (!want_int(e, *v, m->at, m->what, &i)) {
+            return false;
+        }
+        *v = num_value((double)i, true);
+        return true;
+    case T_DIM:
+        if (!is_number(*v) || (v->kind == V_NUM && !v->is_int)) {
+            return mismatch(e, m, *v);
+        }
+        if (!want_dim(e, *v, m->at, m->what, &d)) {
+            return false;
+        }
+        *v = dim_value(e, d);
+        return true;
+    case T_FLOAT:
+        return is_number(*v) || mismatch(e, m, *v);
+    case T_STR:
+        return v->kind == V_STR || mismatch(e, m, *v);
+    default:
+        return true;
+    }
+}
+static bool type_same(struct elab *e, const struct ttype *a, const struct ttype *b)
+{
+    if (a->kind != b->kind) {
+        return false;
+    }
+    if (a->kind == T_TENSOR) {
+        return type_equal(&a->t, &b->t);
+    }
+    if (a->kind == T_TREE) {
+        return a->tree == b->tree;
+    }
+    bool same = a->n == b->n;
+    for (uint32_t i = 0; same && i < a->n; i++) {
+        same = !strcmp(a->name[i], b->name[i]) && type_same(e, a->at[i], b->at[i]);
+    }
+    return same;
+}
+static bool match_any(struct elab *e, const struct match *m, struct ast *t, struct axes x, struct value *v);
+static bool match_record(struct elab *e, const struct match *m, struct ast *t, struct axes x, struct value *v)
+{
+    if (v->kind == V_INST) {
+        *v = instance_params(e, v->inst, m->at);
+    }
+    if (v->kind != V_RECORD) {
+        return mismatch(e, m, *v);
+    }
+    bool ok = true;
+    for (uint32_t i = 0; i < t->list.n; i++) {
+        struct ast *p = t->list.at[i];
+        struct value *f = value_field(*v, p->name);
+        if (!f) {
+            fail(e, DIAG_E1002, m->at, "%s has no field `%s`: %s", m->what, p->name, value_text(e, *v));
+            return false;
+        }
+        struct match part = {p->type, m->env, m->at,
+                             arena_printf(e->arena, "%s, field `%s`,", m->what, p->name)};
+        ok &= match_any(e, &part, p->type, x, f);
+    }
+    return ok;
+}
+static bool match_any(struct elab *e, const struct match *m, struct ast *t, struct axes x, struct value *v)
+{
+    if (is_poison(*v)) {
+        return false;
+    }
+    if (t->kind == AST_TYPE_ARRAY) {
+        if (!t->list.n) { /* int[]: a list */
+            struct axes none = {.n = 0};
+            bool ok = v->kind == V_LIST || mismatch(e, m, *v);
+            for (uint32_t i = 0; ok && i < v->list->n; i++) {
+                ok = match_any(e, m, t->a, none, &v->list->at[i]);
+            }
+            return ok;
+        }
+        for (uint32_t i = 0; i < t->list.n && x.n < 2 * LIMIT_RANK; i++) {
+            x.at[x.n++] = t->list.at[i];
+        }
+        return match_any(e, m, t->a, x, v);
+    }
+    if (t->kind == AST_RECORD_TYPE) {
+        return match_record(e, m, t, x, v);
+    }
+    if (t->kind != AST_TYPE_NAME) {
+        return true;
+    }
+    if (dtype_parse(t->name)) {
+        return match_dtype(e, m, dtype_parse(t->name), &x, v);
+    }
+    struct ttype *want = named_type(e, t, m->env);
+    if (!want) {
+        return false;
+    }
+    if (want->kind >= T_INT) {
+        return match_word(e, m, want->kind, &x, v);
+    }
+    dim d[LIMIT_RANK];
+    int n;
+    uint32_t unit;
+    if (!eval_dims(e, x.at, x.n, m->env, &n, d, &unit)) {
+        return false;
+    }
+    want = n ? type_lead(e, want, n, d, unit) : want;
+    struct ttype *found = type_of(e, *v);
+    return (want && found && type_same(e, want, found)) || mismatch(e, m, *v);
+}
+bool match_type(struct elab *e, struct ast *t, struct value *v, struct env *env, struct span at,
+                const char *what)
+{
+    struct match m = {t, env, at, what};
+    struct axes none = {.n = 0};
+    return match_any(e, &m, t, none, v);
+}
+
+/* -- a value of a type */
+
+static struct value fill_record(struct elab *e, struct ttype *t, struct value v, struct span at,
+                                const char *what)
+{
+    struct value r = record_value(e, t->n);
+    for (uint32_t i = 0; i < t->n; i++) {
+        struct value *f = v.kind == V_RECORD ? value_field(v, t->name[i]) : &v;
+        if (!f || (v.kind == V_RECORD && v.record->n != t->n)) {
+            return fail(e, DIAG_E2030, at, "%s must be %s, found %s", what, ttype_text(e, t),
+                        value_text(e, v));
+        }
+        r.record->name[i] = t->name[i];
+        r.record->at[i] = fill_type(e, t->at[i], *f, at, what);
+    }
+    return r;
+}
+struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct span at, const char *what)
+{
+    if (is_poison(v)) {
+        return poison();
+    }
+    if (t->kind == T_RECORD) {
+        return fill_record(e, t, v, at, what);
+    }
+    build_at(e, at);
+    if (t->kind == T_TREE) {
+        struct type flat = build_tree_type(&e->b, t->tree, DT_F32);
+        if (v.kind == V_NUM) {
+            struct value r = {.kind = V_TREE,
+                              .tree = t->tree,
+                              .pad = v.known && !v.live && v.num == 0 ? PAD_ZERO : PAD_UNKNOWN};
+            r.node = build_expand(&e->b, emit_number(e, v, DT_F32), flat.rank, flat.dim);
+            return tree_masked(e, r, 0);
+        }
+        return v.kind == V_TREE && v.tree == t->tree ? v
+                                                     : fail(e, DIAG_E2030, at, "%s must be %s, found %s",
+                                                            what, ttype_text(e, t), value_text(e, v));
+    }
+    if (t->kind != T_TENSOR) {
+        return fail(e, DIAG_E2030, at, "%s cannot be %s", what, ttype_text(e, t));
+    }
+    if (is_scalar_static(v)) {
+        enum dtype d = t->t.dtype;
+        if (d == DT_BOOL ? v.kind != V_BOOL
+                         : v.kind == V_BOOL || (d == DT_I32 && v.kind == V_NUM && !v.is_int)) {
+            return fail(e, DIAG_E2030, at, "%s is %s and cannot be %s", what, ttype_text(e, t),
+                        value_text(e, v));
+        }
+        return tensor_value(build_expand(&e->b, emit_number(e, v, d), t->t.rank, t->t.dim), t->unit);
+    }
+    struct type found = v.kind == V_TENSOR ? tensor_type(e, v) : (struct type){0};
+    if (v.kind == V_TENSOR && found.dtype == t->t.dtype && !found.rank) {
+        return tensor_value(build_expand(&e->b, v.node, t->t.rank, t->t.dim), t->unit);
+    }
+    if (v.kind != V_TENSOR || !type_equal(&found, &t->t)) {
+        return fail(e, DIAG_E2030, at, "%s must be %s, found %s", what, ttype_text(e, t), value_text(e, v));
+    }
+    return tensor_value(v.node, t->unit);
+}
