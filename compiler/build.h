@@ -1,9 +1,11 @@
-/* Building nodes by meaning rather than by row: broadcasting, literals, rank-2 products. Used by the elaborator, by the
- * vector-Jacobian products and by the derivative formulas of ops.def, so all three mean the same by `x * y`.
+/* Building nodes by meaning rather than by row: broadcasting, literals, rank-2 products. Used by the
+ * elaborator, by the vector-Jacobian products and by the derivative formulas of ops.def, so all three mean
+ * the same by `x * y`.
  *
- * Broadcasting (language-rules 3.1): axes align from the right; equal, or one of them is a *unit axis*. Whether a 1 is a unit
- * axis is the caller's knowledge (`unit` bit masks of types, see elab); here every dim that is the constant 1 stretches.
- * A failure returns 0 after a diagnostic; 0 as an input returns 0 silently (poison).
+ * Broadcasting (language-rules 3.1): axes align from the right; equal, or one of them is a *unit axis*.
+ * Whether a 1 is a unit axis is the caller's knowledge (`unit` bit masks of types, see elab); here every dim
+ * that is the constant 1 stretches. A failure returns 0 after a diagnostic; 0 as an input returns 0 silently
+ * (poison).
  */
 #ifndef GML_COMPILER_BUILD_H
 #define GML_COMPILER_BUILD_H
@@ -15,15 +17,17 @@ struct build {
     uint16_t phase;
     struct span span;
     uint32_t scope;
-    struct formulas *formulas; /* parsed derivative texts; NULL until the first, then kept in the graph's arena */
+    struct formulas
+        *formulas; /* parsed derivative texts; NULL until the first, then kept in the graph's arena */
 };
-val build_op(struct build *b, enum op op, const val *in, uint32_t n); /* any row without attributes; ELEM inputs are broadcast */
+val build_op(struct build *b, enum op op, const val *in,
+             uint32_t n); /* any row without attributes; ELEM inputs are broadcast */
 val build_1(struct build *b, enum op op, val x);
 val build_2(struct build *b, enum op op, val x, val y);
 val build_3(struct build *b, enum op op, val x, val y, val z);
-val build_const(struct build *b, enum dtype t, double v);          /* rank 0 */
-val build_dim(struct build *b, enum dtype t, dim d);               /* rank 0 */
-val build_full(struct build *b, const struct type *t, double v);   /* constant of that type (expanded) */
+val build_const(struct build *b, enum dtype t, double v);        /* rank 0 */
+val build_dim(struct build *b, enum dtype t, dim d);             /* rank 0 */
+val build_full(struct build *b, const struct type *t, double v); /* constant of that type (expanded) */
 val build_cast(struct build *b, val x, enum dtype t);
 /* `op` SUM, MEAN, AMAX, ...; axes ascending; keep leaves unit axes. n_axes -1 = all. */
 val build_reduce(struct build *b, enum op op, val x, const int *axes, int n_axes, bool keep);
@@ -31,13 +35,15 @@ val build_reshape(struct build *b, val x, int rank, const dim *shape);
 val build_permute(struct build *b, val x, const int *perm);
 val build_expand(struct build *b, val x, int rank, const dim *shape); /* right-aligned, adds leading axes */
 val build_slice(struct build *b, val x, const dim *start, const int64_t *step, const dim *size);
-/* Leaf `leaf` of tree `tree` (index into g->trees) over a flat block, and the reverse: the block made of its leaves. */
+/* Leaf `leaf` of tree `tree` (index into g->trees) over a flat block, and the reverse: the block made of its
+ * leaves. */
 val build_leaf(struct build *b, val flat, uint32_t tree, uint32_t leaf);
 val build_pack(struct build *b, uint32_t tree, const val *leaf);
 struct type build_tree_type(struct build *b, uint32_t tree, enum dtype t); /* its flat block */
 /* Strided box written into zeros of type t: the reverse of build_slice. */
 val build_pad(struct build *b, val x, const dim *start, const int64_t *step, const struct type *t);
-val build_matmul(struct build *b, val x, val w); /* x[.., I] @ w[I, O]: leading axes flattened; otherwise equal leading axes */
+val build_matmul(struct build *b, val x,
+                 val w); /* x[.., I] @ w[I, O]: leading axes flattened; otherwise equal leading axes */
 /* Reverse of broadcasting: sums x down to type t. */
 val build_sum_to(struct build *b, val x, const struct type *t);
 

@@ -1,5 +1,5 @@
-/* Passes: each walks a graph once, in id order, and makes a new one in the same arena. Variables, trees, data sets, phases, spans
- * and scopes survive, and a dim has the same id in both; the old graph stays as it was.
+/* Passes: each walks a graph once, in id order, and makes a new one in the same arena. Variables, trees, data
+ * sets, phases, spans and scopes survive, and a dim has the same id in both; the old graph stays as it was.
  */
 #ifndef GML_COMPILER_PASSES_H
 #define GML_COMPILER_PASSES_H
@@ -7,7 +7,8 @@
 #include "compiler/compiler.h"
 
 /* Every pass: false after a diagnostic. */
-#define P(name, function, meaning, doc) bool function(struct graph *in, struct diag_sink *sink, struct graph **out);
+#define P(name, function, meaning, doc)                                                                      \
+    bool function(struct graph *in, struct diag_sink *sink, struct graph **out);
 #include "compiler/passes.def"
 #undef P
 struct pass_info {
@@ -18,19 +19,22 @@ struct pass_info {
 extern const struct pass_info pass_table[];
 extern const uint32_t n_passes;
 
-/* One walk. `map` leads from old to new ids; before each visit `b` holds phase, span and scope of the visited node. */
+/* One walk. `map` leads from old to new ids; before each visit `b` holds phase, span and scope of the visited
+ * node. */
 struct rewrite {
     const struct graph *old;
     struct graph *g;
     val *map;
     struct build b;
-    val *in;  /* inputs of the visited node in the new graph */
+    val *in; /* inputs of the visited node in the new graph */
     void *ctx;
 };
-/* The new node for an old one; 0 = dropped (nothing that is kept may use it) or, with a diagnostic, failed. */
+/* The new node for an old one; 0 = dropped (nothing that is kept may use it) or, with a diagnostic, failed.
+ */
 typedef val rewrite_fn(struct rewrite *rw, val id, const struct node *n);
 /* Visits all nodes, then leads every root to its new node. A NULL visit copies. */
-bool rewrite_graph(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx, struct graph **out);
+bool rewrite_graph(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx,
+                   struct graph **out);
 /* Type of a visited node; dims mean the same in both graphs. */
 struct type rewrite_type(const struct rewrite *rw, const struct node *n);
 /* The node again, over rw->in. */
@@ -38,7 +42,8 @@ val rewrite_copy(struct rewrite *rw, const struct node *n);
 /* Calls fn for every root value of a graph; fn may replace it. */
 void each_root(struct graph *g, void (*fn)(void *ctx, val *root), void *ctx);
 
-/* Reverse mode: nodes for the gradient of `loss` to tree `tree`, as a flat block. `b` adds to the graph that holds loss. */
+/* Reverse mode: nodes for the gradient of `loss` to tree `tree`, as a flat block. `b` adds to the graph that
+ * holds loss. */
 val differentiate(struct build *b, val loss, uint32_t tree);
 
 /* The rank-0 value that v repeats everywhere (v itself at rank 0), through views; 0 if it is none. */
