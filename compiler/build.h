@@ -17,11 +17,10 @@ struct build {
     uint16_t phase;
     struct span span;
     uint32_t scope;
-    struct formulas
-        *formulas; /* parsed derivative texts; NULL until the first, then kept in the graph's arena */
+    struct formulas *formulas; /* parsed derivative texts, in the graph's arena; NULL until the first */
 };
-val build_op(struct build *b, enum op op, const val *in,
-             uint32_t n); /* any row without attributes; ELEM inputs are broadcast */
+/* Any row without attributes; ELEM inputs are broadcast. */
+val build_op(struct build *b, enum op op, const val *in, uint32_t n);
 val build_1(struct build *b, enum op op, val x);
 val build_2(struct build *b, enum op op, val x, val y);
 val build_3(struct build *b, enum op op, val x, val y, val z);
@@ -42,8 +41,8 @@ val build_pack(struct build *b, uint32_t tree, const val *leaf);
 struct type build_tree_type(struct build *b, uint32_t tree, enum dtype t); /* its flat block */
 /* Strided box written into zeros of type t: the reverse of build_slice. */
 val build_pad(struct build *b, val x, const dim *start, const int64_t *step, const struct type *t);
-val build_matmul(struct build *b, val x,
-                 val w); /* x[.., I] @ w[I, O]: leading axes flattened; otherwise equal leading axes */
+/* x[.., I] @ w[I, O]: leading axes flattened; otherwise equal leading axes. */
+val build_matmul(struct build *b, val x, val w);
 /* Reverse of broadcasting: sums x down to type t. */
 val build_sum_to(struct build *b, val x, const struct type *t);
 
