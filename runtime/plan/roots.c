@@ -225,7 +225,7 @@ enum status roots_save(struct variant_build *v, struct commit_work **out)
     keep_results(v, t, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = f->commits.at[i].value;
-        struct place p = v->slot[node] > v->n_plain ? (struct place){HOME_NONE} : v->value[v->slot[node] - 1];
+        struct place p = v->slot[node] > v->n_plain ? (struct place){.home = HOME_NONE} : v->value[v->slot[node] - 1];
         if (!same_elements(&p, &t[i]) && reads_committed(&p, t, n)) {
             w->saved[i] = copy_out(v, node, &p, last_part(v));
             record_copy(v, i, t[i].bytes, "its value is the old value of a variable that changes too");

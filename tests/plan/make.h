@@ -21,10 +21,26 @@ static inline struct phase *make_phase(struct make *m, const char *name, enum ph
     return &m->g->phases.at[m->phase];
 }
 
+/* Arenas of the running test; freed behind it (or earlier, the last one first). */
+static struct arena *make_arenas[16];
+static uint32_t make_n_arenas;
+static inline void make_free_last(void)
+{
+    arena_free(make_arenas[--make_n_arenas]);
+}
+static inline void make_free_all(void)
+{
+    while (make_n_arenas) {
+        make_free_last();
+    }
+}
+
 /* An empty graph with its init phase. */
 static inline struct make make_graph(void)
 {
     struct make m = {.a = arena_new()};
+    ck_assert_uint_lt(make_n_arenas, 16);
+    make_arenas[make_n_arenas++] = m.a;
     m.g = graph_new(m.a);
     sources_add(&m.g->sources, "test.gml", "one\ntwo\nthree\n", 14);
     diag_init(&m.sink, m.a, &m.g->sources);
@@ -153,6 +169,7 @@ static inline uint32_t count_ops(const struct plan_variant *v, enum op op)
         Suite *suite = suite_create(name);                                                                   \
         TCase *tcase = tcase_create(name);                                                                   \
         tcase_set_timeout(tcase, 120);                                                                       \
+        tcase_add_checked_fixture(tcase, NULL, make_free_all);                                               \
         for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {                                          \
             tcase_add_test(tcase, tests[i]);                                                                 \
         }                                                                                                    \

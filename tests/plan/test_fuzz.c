@@ -539,7 +539,7 @@ static void one_seed(uint64_t seed, bool no_reuse)
     }
     mem_free(memory, p->bytes);
     mem_free(o.memory, p->bytes);
-    arena_free(m.a);
+    make_free_last();
 }
 
 START_TEST(plans_mean_what_graphs_mean)

@@ -1,8 +1,10 @@
-/* Plans of a small training model: storages, slots, parts, in-place updates, tails, views as operands, errors at load, memory. */
+/* Plans of a small training model: storages, slots, parts, in-place updates, tails, views as operands, errors
+ * at load, memory. */
 #include <time.h>
 #include "make.h"
 
-/* digits[rows, 8] -> h = relu(x @ w + b) -> loss = mean(h), gradients by hand, p <- p - lr * (g + m), m <- g; eval over the same data. */
+/* digits[rows, 8] -> h = relu(x @ w + b) -> loss = mean(h), gradients by hand, p <- p - lr * (g + m), m <- g;
+ * eval over the same data. */
 struct model {
     struct make m;
     uint32_t tree, state_m, state_n, x, y;
@@ -17,7 +19,8 @@ static void data_set(struct model *k)
     dim rows = dim_symbol(&m->g->dims, "digits.rows");
     make_phase(m, "data.digits", PHASE_DATA);
     struct type t = {.dtype = DT_F32, .rank = 2, .dim = {rows, make_dim(m, WIDTH)}};
-    vec_push(m->a, &m->g->vars, ((struct var){.kind = VAR_DATA, .key = "digits.x#raw", .type = t, .data = 1}));
+    vec_push(m->a, &m->g->vars,
+             ((struct var){.kind = VAR_DATA, .key = "digits.x#raw", .type = t, .data = 1}));
     vec_push(m->a, &m->g->vars, ((struct var){.kind = VAR_DATA, .key = "digits.x", .type = t, .data = 1}));
     k->x = m->g->vars.n - 1;
     val raw = make_read(m, k->x - 1);
@@ -87,7 +90,8 @@ static void train_phase(struct model *k)
     val n = make_read(m, k->state_n);
     val one = NODE(m, .op = OP_const, ATTR(f64_bits(1)), .type = {.dtype = DT_I32});
     f = &m->g->phases.at[m->phase];
-    vec_push(m->a, &f->commits, ((struct commit){.tree = k->tree + 1, .value = NODE(m, .op = OP_sub, IN(p, step))}));
+    vec_push(m->a, &f->commits,
+             ((struct commit){.tree = k->tree + 1, .value = NODE(m, .op = OP_sub, IN(p, step))}));
     make_commit(m, k->state_m, NODE(m, .op = OP_neg, IN(g)));
     make_commit(m, k->state_n, NODE(m, .op = OP_add, IN(n, one)));
     vec_push(m->a, &f->metrics, ((struct metric){.name = "loss", .value = loss}));
@@ -262,7 +266,8 @@ START_TEST(batch_is_a_number_of_its_variant)
     struct model k = model();
     struct make *m = &k.m;
     m->phase = k.eval;
-    make_output(m, NODE(m, .op = OP_dimval, DIMS(dim_symbol(&m->g->dims, "eval.b")), .type = {.dtype = DT_I32}));
+    make_output(m,
+                NODE(m, .op = OP_dimval, DIMS(dim_symbol(&m->g->dims, "eval.b")), .type = {.dtype = DT_I32}));
     struct plan_options o = options();
     struct plan *p = make_plan(m, &o);
     char *memory = mem_alloc(p->bytes);
@@ -328,9 +333,11 @@ START_TEST(views_become_strides)
     make_phase(&m, "look", PHASE_USER);
     val x = make_read(&m, s);
     val perm = NODE(&m, .op = OP_permute, IN(x), ATTR(2, 0, 1));
-    val cut = NODE(&m, .op = OP_slice, IN(perm), ATTR(2, 1, -1), DIMS(make_dim(&m, 1), make_dim(&m, 0), make_dim(&m, 5)),
+    val cut = NODE(&m, .op = OP_slice, IN(perm), ATTR(2, 1, -1),
+                   DIMS(make_dim(&m, 1), make_dim(&m, 0), make_dim(&m, 5)),
                    .type = make_type(&m, DT_F32, 3, (int64_t[]){2, 4, 3}));
-    val split = NODE(&m, .op = OP_reshape, IN(cut), .type = make_type(&m, DT_F32, 4, (int64_t[]){2, 2, 2, 3}));
+    val split =
+        NODE(&m, .op = OP_reshape, IN(cut), .type = make_type(&m, DT_F32, 4, (int64_t[]){2, 2, 2, 3}));
     val neg = NODE(&m, .op = OP_neg, IN(split));
     val merged = NODE(&m, .op = OP_reshape, IN(perm), .type = make_type(&m, DT_F32, 1, (int64_t[]){120}));
     val joined = NODE(&m, .op = OP_reshape, IN(perm), .type = make_type(&m, DT_F32, 2, (int64_t[]){5, 24}));
