@@ -96,7 +96,7 @@ static const char *metric_name(struct run *r, const struct phase *p, const struc
     return full ? m->name : arena_printf(r->arena, "%s.%s", p->name, m->name);
 }
 
-static enum status make_phases(struct run *r, int64_t (*split_rows)[2])
+static void make_phases(struct run *r, int64_t (*split_rows)[2])
 {
     const struct graph *g = r->graph;
     bool any_training = false;
@@ -115,18 +115,10 @@ static enum status make_phases(struct run *r, int64_t (*split_rows)[2])
         for (uint32_t k = 0; k < s->n_metric; k++) {
             s->metric[k] = metric_name(r, p, &p->metrics.at[k]);
         }
-        if (p->data && p->kind == PHASE_USER &&
-            (!dim_eval(&g->dims, &r->plan->binding, p->batch, &s->batch) || s->batch < 1)) {
-            return diag_emit(r->sink, DIAG_E3102, p->span, "batch of phase `%s` has no value above 0",
-                             p->name);
-        }
-        if (p->data && p->kind == PHASE_USER && (p->training || p->lanes) && s->rows < s->batch) {
-            return diag_emit(r->sink, DIAG_F3106, p->span,
-                             "phase `%s` takes %lld rows a launch, but its split has only %lld", p->name,
-                             (long long)s->batch, (long long)s->rows);
-        }
+        const struct plan_variant *full = plan_find(r->plan, i, false);
+        s->batch =
+            p->data && p->kind == PHASE_USER && full ? full->rows : 0; /* at most the rows of the split */
     }
-    return ST_OK;
 }
 
 static void keep_files(struct run *r)
@@ -149,7 +141,7 @@ static enum status load(struct run *r, const struct target *target)
     keep_files(r);
     TRY(data_split_rows(r->data, r->arena, r->sink, &split_rows));
     TRY(make_plan(r, target, split_rows));
-    TRY(make_phases(r, split_rows));
+    make_phases(r, split_rows);
     return block_plan(r);
 }
 
