@@ -37,7 +37,7 @@ static void gmlyyerror(struct range *at, struct parse *p, const char *message);
 static struct ast *import_node(struct parse *p, struct range at, const char *path, bool quoted, const char *alias,
                                struct range alias_at);
 static const char *join_names(struct parse *p, const char *a, const char *b);
-static void check_best(struct parse *p, const char *word, struct range at);
+static const char *check_best(struct parse *p, const char *word, struct range at);
 }
 
 %token END 0 "end of file" SEP "end of line" BAD "invalid character" START_FILE "start" START_EXPR "start of expression"
@@ -242,7 +242,7 @@ run_stmt: ID                                { $$ = N(GO, NAMED($ID, @ID)); }
  | STOP WHEN expr                           { $$ = N(STOP, .a = $expr); }
  ;
 
-best: ID                                    { check_best(p, $ID, @ID); } ;
+best: ID                                    { $$ = check_best(p, $ID, @ID); } ;
 
 /* -- Expressions */
 exprs: expr                                 { $$ = LIST($1); }
@@ -385,10 +385,12 @@ static struct ast *import_node(struct parse *p, struct range at, const char *pat
                                      .name = alias, .name_span = parse_span(p, alias_at)});
 }
 
-static void check_best(struct parse *p, const char *word, struct range at)
+/* The only word that may stand there; the tree has it in any case, so that nothing follows from a slip. */
+static const char *check_best(struct parse *p, const char *word, struct range at)
 {
     if (strcmp(word, "best") != 0) {
         diag_emit(p->sink, DIAG_E0100, parse_span(p, at), "expected `best` after `save`, found name `%s`", word);
         diag_help(p->sink, "write `save`, `save \"name\"` or `save best EXPRESSION`");
     }
+    return intern(p->names, "best");
 }

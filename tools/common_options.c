@@ -168,7 +168,7 @@ static enum status take(struct reader *r, const struct option_spec *o, const cha
     }
     if (!attached) {
         enum status st = diag_emit(r->sink, DIAG_U0003, NO_SPAN, "`--%s` needs a value", o->name);
-        diag_help(r->sink, "write `--%s=%s`", o->name, o->argument);
+        diag_help(r->sink, "write `--%s %s`", o->name, o->argument);
         return st;
     }
     return store(r, o, attached);
@@ -329,8 +329,8 @@ static void help_options(const struct program_spec *spec, const struct command_s
             continue;
         }
         char letter[4] = {o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ',' : ' ', '\0'};
-        int n = fprintf(out, "  %s --%s%s%s", letter, o->name, o->argument ? "=" : "",
-                        o->argument ? o->argument : "");
+        const char *between = !o->argument ? "" : o->kind == OPTION_PAIRS ? " " : "=";
+        int n = fprintf(out, "  %s --%s%s%s", letter, o->name, between, o->argument ? o->argument : "");
         if (n >= COLUMN) {
             fputc('\n', out);
             n = 0;
