@@ -110,6 +110,9 @@ static const char *why_not_in_place(const struct variant_build *v, const struct 
                                     const struct target_range *t)
 {
     if (!can_move(v, value)) {
+        if (value->home == HOME_BUFFER && v->buffers.at[value->index].raw_var) {
+            return "its value is the raw rows themselves";
+        }
         return value->home == HOME_BUFFER && place_is_whole(v, value)
                    ? "its value is kept in another place too"
                    : "its value is a view, a constant or another variable";
@@ -225,7 +228,8 @@ enum status roots_save(struct variant_build *v, struct commit_work **out)
     keep_results(v, t, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = f->commits.at[i].value;
-        struct place p = v->slot[node] > v->n_plain ? (struct place){.home = HOME_NONE} : v->value[v->slot[node] - 1];
+        struct place p =
+            v->slot[node] > v->n_plain ? (struct place){.home = HOME_NONE} : v->value[v->slot[node] - 1];
         if (!same_elements(&p, &t[i]) && reads_committed(&p, t, n)) {
             w->saved[i] = copy_out(v, node, &p, last_part(v));
             record_copy(v, i, t[i].bytes, "its value is the old value of a variable that changes too");
