@@ -1,9 +1,9 @@
 /* The syntax tree and the parser's one call.
  *
- * One fat node for all kinds; which fields a kind uses is written beside it in ast.def. Nodes live in the arena of
- * the parse and point at interned names. Every node has the byte span of its text; `name_span` is the span of its name.
- * Comments are kept as trivia in source order, so that a formatter can put them back; `##` doc comments are attached
- * to the declaration that follows (`doc`).
+ * One fat node for all kinds; which fields a kind uses is written beside it in ast.def. Nodes live in the
+ * arena of the parse and point at interned names. Every node has the byte span of its text; `name_span` is
+ * the span of its name. Comments are kept as trivia in source order, so that a formatter can put them back;
+ * `##` doc comments are attached to the declaration that follows (`doc`).
  */
 #ifndef GML_GRAMMAR_AST_H
 #define GML_GRAMMAR_AST_H
@@ -44,13 +44,13 @@ struct parsed {
     VEC(struct comment) comments;
 };
 
-/* Parses source `file` of sink->sources. Syntax errors go to the sink; the parser recovers at the end of a statement.
- * Returns ST_MODEL if there was any. */
-MUST_CHECK enum status gml_parse(struct arena *a, struct interner *names, struct diag_sink *sink, uint16_t file,
-                                 struct parsed *out);
+/* Parses source `file` of sink->sources. Syntax errors go to the sink; the parser recovers at the end of a
+ * statement. Returns ST_MODEL if there was any. */
+MUST_CHECK enum status gml_parse(struct arena *a, struct interner *names, struct diag_sink *sink,
+                                 uint16_t file, struct parsed *out);
 /* Parses a single expression, for the derivative column of ops.def. No comments, no statements. */
-MUST_CHECK enum status gml_parse_expr(struct arena *a, struct interner *names, struct diag_sink *sink, uint16_t file,
-                                      struct ast **out);
+MUST_CHECK enum status gml_parse_expr(struct arena *a, struct interner *names, struct diag_sink *sink,
+                                      uint16_t file, struct ast **out);
 /* Prints the tree as indented s-expressions (gmlc --emit=ast). */
 void ast_print(const struct ast *n, FILE *out);
 

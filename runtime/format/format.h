@@ -1,6 +1,7 @@
-/* File formats: bytes to validated arrays and back. Nothing in a file is trusted: declared sizes are compared with the real file before
- * anything is allocated, all size arithmetic is checked, every rejection has a code (F2xx safetensors, F3xx npy/npz), a position in the message, and status
- * ST_DATA. Arrays live in the caller's arena. Only little-endian, C order.
+/* File formats: bytes to validated arrays and back. Nothing in a file is trusted: declared sizes are compared
+ * with the real file before anything is allocated, all size arithmetic is checked, every rejection has a code
+ * (F2xx safetensors, F3xx npy/npz), a position in the message, and status ST_DATA. Arrays live in the
+ * caller's arena. Only little-endian, C order.
  */
 #ifndef GML_FORMAT_FORMAT_H
 #define GML_FORMAT_FORMAT_H
@@ -12,7 +13,23 @@
 #include "runtime/base/mem.h"
 
 /* Element kinds as files know them (wider than enum dtype). */
-enum file_type { FT_BOOL, FT_U8, FT_I8, FT_U16, FT_I16, FT_U32, FT_I32, FT_U64, FT_I64, FT_F16, FT_BF16, FT_F32, FT_F64, FT_BYTES, FT_UNICODE };
+enum file_type {
+    FT_BOOL,
+    FT_U8,
+    FT_I8,
+    FT_U16,
+    FT_I16,
+    FT_U32,
+    FT_I32,
+    FT_U64,
+    FT_I64,
+    FT_F16,
+    FT_BF16,
+    FT_F32,
+    FT_F64,
+    FT_BYTES,
+    FT_UNICODE
+};
 size_t file_type_size(enum file_type t); /* 0 for BYTES and UNICODE: see array.item_bytes */
 const char *file_type_name(enum file_type t);
 
@@ -32,21 +49,26 @@ struct array_file {
 const struct array *array_find(const struct array_file *f, const char *name); /* NULL when missing */
 int64_t array_count(const struct array *a);                                   /* elements */
 
-/* .npy or .npz (stored and deflate, zip64; a member may expand to at most 2^34 bytes and 1032 times its packed size). By content, not by ending. */
-MUST_CHECK enum status npz_read(struct arena *a, const char *path, struct diag_sink *sink, struct array_file *out);
-MUST_CHECK enum status npz_parse(struct arena *a, const char *path, const void *bytes, size_t n, struct diag_sink *sink,
-                                 struct array_file *out);
+/* .npy or .npz (stored and deflate, zip64; a member may expand to at most 2^34 bytes and 1032 times its
+ * packed size). By content, not by ending. */
+MUST_CHECK enum status npz_read(struct arena *a, const char *path, struct diag_sink *sink,
+                                struct array_file *out);
+MUST_CHECK enum status npz_parse(struct arena *a, const char *path, const void *bytes, size_t n,
+                                 struct diag_sink *sink, struct array_file *out);
 MUST_CHECK enum status npy_write(const char *path, const struct array *x, struct diag_sink *sink);
 /* Stored (uncompressed) members; NumPy reads it. */
 MUST_CHECK enum status npz_write(const char *path, const struct array *x, uint32_t n, struct diag_sink *sink);
 
-/* safetensors, strict: header 2 .. 16 MiB, object, no duplicate keys, ranges in order without holes or overlap, shape x dtype = range. */
-MUST_CHECK enum status safetensors_read(struct arena *a, const char *path, struct diag_sink *sink, struct array_file *out);
-MUST_CHECK enum status safetensors_parse(struct arena *a, const char *path, const void *bytes, size_t n, struct diag_sink *sink,
-                                         struct array_file *out);
-/* `metadata`: pairs key, value; NULL-terminated; may be NULL. Written atomically. Data 8-byte aligned, keys in the given order. */
-MUST_CHECK enum status safetensors_write(const char *path, const struct array *x, uint32_t n, const char *const *metadata,
-                                         struct diag_sink *sink);
+/* safetensors, strict: header 2 .. 16 MiB, object, no duplicate keys, ranges in order without holes or
+ * overlap, shape x dtype = range. */
+MUST_CHECK enum status safetensors_read(struct arena *a, const char *path, struct diag_sink *sink,
+                                        struct array_file *out);
+MUST_CHECK enum status safetensors_parse(struct arena *a, const char *path, const void *bytes, size_t n,
+                                         struct diag_sink *sink, struct array_file *out);
+/* `metadata`: pairs key, value; NULL-terminated; may be NULL. Written atomically. Data 8-byte aligned, keys
+ * in the given order. */
+MUST_CHECK enum status safetensors_write(const char *path, const struct array *x, uint32_t n,
+                                         const char *const *metadata, struct diag_sink *sink);
 
 /* Element i as a double (exact for all but 64-bit integers above 2^53). Not for BYTES and UNICODE. */
 double array_number(const struct array *x, int64_t i);

@@ -181,7 +181,7 @@ static enum status read_entry(const struct origin *o, struct zip *z, const struc
 
 enum status zip_open(const struct origin *o, const void *bytes, size_t n, struct zip *out)
 {
-    struct directory d;
+    struct directory d = {0};
     uint64_t packed = 0;
     *out = (struct zip){.bytes = bytes, .n = n};
     TRY(find_directory(o, out, &d));
