@@ -5,6 +5,12 @@
 #include "tools/common_program.h"
 #include "tools/gmlrun.h"
 
+static bool is_f64(const struct call *c)
+{
+    const struct option_value *p = &c->o.at[OPT_PRECISION];
+    return p->given && strcmp(p->text, "f64") == 0;
+}
+
 static enum status compile(struct call *c, const char *path, struct graph **out)
 {
     const struct option_value *include = &c->o.at[OPT_INCLUDE];
@@ -18,7 +24,17 @@ static enum status compile(struct call *c, const char *path, struct graph **out)
                                 .set = set,
                                 .n_set = c->run.n_set};
     c->run.n_set = 0; /* done by the compiler */
-    return gml_compile(c->arena, path, &o, &c->sink, out);
+    if (!is_f64(c)) {
+        return gml_compile(c->arena, path, &o, &c->sink, out);
+    }
+    /* Before the passes, so that constants are folded in f64 too. */
+    char *text;
+    size_t n;
+    struct graph *g;
+    TRY(file_read(c->arena, path, LIMIT_SOURCE_BYTES, &text, &n, &c->sink));
+    TRY(gml_elaborate(c->arena, path, text, (uint32_t)n, &o, &c->sink, &g));
+    graph_set_precision(g, DT_F64);
+    return run_passes(g, &o, &c->sink, out);
 }
 
 static enum status read_graph(struct call *c, const char *path, struct graph **out)
@@ -28,6 +44,9 @@ static enum status read_graph(struct call *c, const char *path, struct graph **o
     TRY(file_read(c->arena, path, LIMIT_GRAPH_BYTES, &bytes, &n, &c->sink));
     TRY(gmlb_read(c->arena, path, bytes, n, &c->sink, out));
     c->sink.sources = &(*out)->sources;
+    if (is_f64(c)) {
+        graph_set_precision(*out, DT_F64);
+    }
     return ST_OK;
 }
 
@@ -41,10 +60,5 @@ enum status call_graph(struct call *c, struct graph **out)
 {
     const char *path = c->o.args.at[0];
     *out = NULL;
-    TRY(ends_with(path, ".gmlb") ? read_graph(c, path, out) : compile(c, path, out));
-    const struct option_value *p = &c->o.at[OPT_PRECISION];
-    if (p->given && strcmp(p->text, "f64") == 0) {
-        graph_set_precision(*out, DT_F64);
-    }
-    return ST_OK;
+    return ends_with(path, ".gmlb") ? read_graph(c, path, out) : compile(c, path, out);
 }

@@ -190,7 +190,10 @@ void summary_print(const struct summary *s, FILE *out)
     for (uint32_t i = 0; i < s->n_metric; i++) {
         fprintf(out, "%-*s  %.6g\n", (int)width, s->metric[i].name, s->metric[i].value);
     }
-    fprintf(out, "%lld steps in %.2f s on %s", (long long)s->steps, s->seconds, s->device);
+    if (s->steps) {
+        fprintf(out, "%lld steps in ", (long long)s->steps);
+    }
+    fprintf(out, "%.2f s on %s", s->seconds, s->device);
     if (s->skipped) {
         fprintf(out, ", %lld of them without finite gradients", (long long)s->skipped);
     }

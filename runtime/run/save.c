@@ -73,9 +73,11 @@ static enum status numbered_folder(struct run *r)
                      MAX_RUNS - 1);
 }
 
-/* sources/<path>, with what would leave the folder replaced. */
+/* sources/<path from the model's folder>, with what would leave the folder replaced. */
 static const char *source_path(struct run *r, const char *path)
 {
+    size_t n = strlen(r->o->folder);
+    path += n && strncmp(path, r->o->folder, n) == 0 && path[n] == '/' ? n + 1 : 0;
     char *name = arena_strndup(r->arena, path, strlen(path)), *to = name;
     for (const char *p = path; *p; p++) {
         bool up = p[0] == '.' && p[1] == '.';
