@@ -1,7 +1,8 @@
-/* The control block: everything that changes from step to step, in the arena, one per run. Plain data, valid in C11 and
- * CUDA C++; host and device agree on its bytes. Kernels read it; only the tick (kernels/tick.h) writes it, except for the
- * failure word (first writer wins). The host writes it once, before the first launch, and reads it after a fault.
- * Also the metric ring: slots in memory that host and device both see (CPU: ordinary memory). */
+/* The control block: everything that changes from step to step, in the arena, one per run. Plain data, valid
+ * in C11 and CUDA C++; host and device agree on its bytes. Kernels read it; only the tick (kernels/tick.h)
+ * writes it, except for the failure word (first writer wins). The host writes it once, before the first
+ * launch, and reads it after a fault. Also the metric ring: slots in memory that host and device both see
+ * (CPU: ordinary memory). */
 #ifndef GML_PLAN_CONTROL_H
 #define GML_PLAN_CONTROL_H
 #include <stdint.h>
@@ -9,39 +10,39 @@
 
 enum fault_code { FAULT_NONE, FAULT_INDEX, FAULT_LABEL, FAULT_ASSERT };
 struct fault {
-    int32_t code;     /* enum fault_code; written first (compare and swap from 0) */
-    uint32_t node;    /* graph node, names the source line */
-    int64_t a, b;     /* INDEX: index, bound. LABEL: label, classes */
+    int32_t code;  /* enum fault_code; written first (compare and swap from 0) */
+    uint32_t node; /* graph node, names the source line */
+    int64_t a, b;  /* INDEX: index, bound. LABEL: label, classes */
 };
 struct phase_control {
-    int64_t step;     /* launches done, committed or not */
-    int64_t steps;    /* launches planned by `run` */
-    int64_t epoch;    /* finished passes over the data */
-    int64_t cursor;   /* next row of the epoch */
-    int64_t rows;     /* rows of the split */
-    int64_t row0;     /* first row of the split in the resident set */
+    int64_t step;                /* launches done, committed or not */
+    int64_t steps;               /* launches planned by `run` */
+    int64_t epoch;               /* finished passes over the data */
+    int64_t cursor;              /* next row of the epoch */
+    int64_t rows;                /* rows of the split */
+    int64_t row0;                /* first row of the split in the resident set */
     int64_t skips, skips_in_row; /* launches whose commits were dropped by the non-finite guard */
 };
 struct metric_control {
     double sum, weight; /* of the current visit of the phase; MEAN: sum / weight */
-    double last;        /* value at the end of the last launch, as the mode defines it; what `P.metric` reads */
+    double last; /* value at the end of the last launch, as the mode defines it; what `P.metric` reads */
 };
 struct control {
-    uint64_t key;       /* mix64(seed) */
+    uint64_t key; /* mix64(seed) */
     struct fault fault;
-    int64_t launches;   /* of all phases */
+    int64_t launches; /* of all phases */
     double knob[LIMIT_KNOBS];
     struct phase_control phase[LIMIT_PHASES];
     struct metric_control metric[LIMIT_METRICS]; /* phase after phase, see plan_phase.metric0 */
 };
 
-/* One slot per launch, written by the tick. `seq` is written last, after a system fence: launch n (from 1) goes to
- * slot (n - 1) % LIMIT_RING_SLOTS, so a slot is complete when seq == n. */
+/* One slot per launch, written by the tick. `seq` is written last, after a system fence: launch n (from 1)
+ * goes to slot (n - 1) % LIMIT_RING_SLOTS, so a slot is complete when seq == n. */
 enum { RING_METRICS = 32 }; /* metrics of one phase */
 struct ring_slot {
     uint64_t seq;
     int32_t phase;
-    int32_t skipped;          /* commits of this launch were dropped */
+    int32_t skipped; /* commits of this launch were dropped */
     int64_t step, epoch, skips_in_row;
     struct fault fault;
     double value[RING_METRICS]; /* running value of each metric of the phase over the visit */
