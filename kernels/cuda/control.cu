@@ -1,5 +1,5 @@
-/* step, knob, metric, and the tick: one thread each. Built without fused multiply-add, so that the f64 metrics and counters of the tick
- * are those of the CPU to the bit. */
+/* step, knob, metric, and the tick: one thread each. Built without fused multiply-add, so that the f64
+ * metrics and counters of the tick are those of the CPU to the bit. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/tick.h"
 #include "runtime/base/dtype.h"
@@ -19,6 +19,7 @@ __global__ void step_kernel(char *arena, const __grid_constant__ struct control_
 {
     const struct phase_control *c = &((const struct control *)(arena + p.control))->phase[p.a];
     int64_t n = p.b == 0 ? c->step : p.b == 1 ? c->steps : c->epoch;
+    n = n > INT32_MAX ? INT32_MAX : n < INT32_MIN ? INT32_MIN : n;
     *(int32_t *)(arena + p.out) = (int32_t)n;
 }
 __global__ void knob_kernel(char *arena, const __grid_constant__ struct control_params p)

@@ -1,19 +1,23 @@
-/* CUDA kernels as the executor sees them: a table of descriptions by operator, the description of a library matrix product,
- * and that of the tick. All pure: they read operands and numbers, call no device, and are tested without a GPU.
+/* CUDA kernels as the executor sees them: a table of descriptions by operator, the description of a library
+ * matrix product, and that of the tick. All pure: they read operands and numbers, call no device, and are
+ * tested without a GPU.
  *
- * Kernel arguments are (char *arena, params): the executor passes the arena's device address and struct launch.params. */
+ * Kernel arguments are (char *arena, params): the executor passes the arena's device address and struct
+ * launch.params. */
 #ifndef GML_KERNELS_CUDA_CUDA_H
 #define GML_KERNELS_CUDA_CUDA_H
 #include "kernels/kernel.h"
 
-/* What a description returns instead of a count of launches: no CUDA kernel takes these operands (dtype, rank). */
+/* What a description returns instead of a count of launches: no CUDA kernel takes these operands (dtype,
+ * rank). */
 enum { CUDA_UNSUPPORTED = -1, CUDA_MAX_LAUNCHES = 64 };
 
 /* By enum op; NULL for META and VIEW rows. kernels/cuda/table.c */
 extern const cuda_kernel_fn cuda_kernels[OP_COUNT];
 
-/* A matrix product for cuBLASLt, in its column-major terms: D[m, n] = A[m, k] B[k, n], f32. A and B may be transposed; `calls` products
- * of `batch` matrices each, because a library call knows one batch stride only. */
+/* A matrix product for cuBLASLt, in its column-major terms: D[m, n] = A[m, k] B[k, n], f32. A and B may be
+ * transposed; `calls` products of `batch` matrices each, because a library call knows one batch stride only.
+ */
 struct gemm {
     int64_t m, n, k;
     bool ta, tb;

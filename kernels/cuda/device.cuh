@@ -5,7 +5,8 @@
 #include "kernels/cuda/params.h"
 #include "kernels/vocab.h"
 
-/* Element offsets of index i for the first N operands. I is a 32-bit type where the walk is small: divisions are what costs here. */
+/* Element offsets of index i for the first N operands. I is a 32-bit type where the walk is small: divisions
+ * are what costs here. */
 template <int N, class I> __device__ __forceinline__ void walk_at(const struct walk &w, I i, int64_t (&at)[N])
 {
 #pragma unroll
@@ -62,7 +63,8 @@ template <class F, class A> __device__ __forceinline__ A warp_fold(A a)
     }
     return a;
 }
-/* The same over a block of full warps (at most 32); every thread gets the result. `scratch` holds one value per warp. */
+/* The same over a block of full warps (at most 32); every thread gets the result. `scratch` holds one value
+ * per warp. */
 template <class F, class A> __device__ __forceinline__ A block_fold(A a, A *scratch)
 {
     int warp = threadIdx.x / 32, warps = blockDim.x / 32;

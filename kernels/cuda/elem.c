@@ -1,5 +1,6 @@
-/* Descriptions of the elementwise rows and of copy. The vector form needs a last axis of whole groups of four in which every operand
- * either lies contiguous and aligned or repeats one element; everything else takes the plain form. */
+/* Descriptions of the elementwise rows and of copy. The vector form needs a last axis of whole groups of four
+ * in which every operand either lies contiguous and aligned or repeats one element; everything else takes the
+ * plain form. */
 #include "kernels/cuda/describe.h"
 
 static bool vector_operand(const struct walk *w, int o, uint64_t at, int dtype)
@@ -40,8 +41,8 @@ static bool vectorise(struct walk *w, const uint64_t *at, const int *dtype)
 }
 
 /* The kernels find the output as operand 3, whatever the number of inputs. */
-static int describe(enum op op, int n_in, const struct operand *in, const struct operand *out, const struct target *t,
-                    struct launch *l)
+static int describe(enum op op, int n_in, const struct operand *in, const struct operand *out,
+                    const struct target *t, struct launch *l)
 {
     struct elem_params p = {0};
     const struct operand *o[CUDA_OPERANDS];
@@ -70,16 +71,17 @@ static int describe(enum op op, int n_in, const struct operand *in, const struct
     return launch_make(l, function, grid_for(t, p.walk.n, 256), 1, 256, 1, &p, sizeof p);
 }
 
-int describe_copy(const struct operand *in, const struct operand *out, const struct target *t, struct launch *l)
+int describe_copy(const struct operand *in, const struct operand *out, const struct target *t,
+                  struct launch *l)
 {
     return describe(OP_cast, 1, in, out, t, l);
 }
 
-#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                                     \
-    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max);                         \
-    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max)                          \
-    {                                                                                                                  \
-        return max < 1 ? CUDA_UNSUPPORTED : describe(OP_##name, n, k->in, k->out, t, l);                               \
+#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
+    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max);               \
+    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max)                \
+    {                                                                                                        \
+        return max < 1 ? CUDA_UNSUPPORTED : describe(OP_##name, n, k->in, k->out, t, l);                     \
     }
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)
 #define VIEW(name, dsl, attrs, doc)

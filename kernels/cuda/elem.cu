@@ -1,5 +1,6 @@
-/* Elementwise kernels, one functor per ELEM row of ops.def, in a vector form (groups of four) and a plain form (any strides). An output may
- * lie on an input of equal strides: every thread reads its elements before it writes them. */
+/* Elementwise kernels, one functor per ELEM row of ops.def, in a vector form (groups of four) and a plain
+ * form (any strides). An output may lie on an input of equal strides: every thread reads its elements before
+ * it writes them. */
 #include "kernels/cuda/device.cuh"
 #include "runtime/base/dtype.h"
 
@@ -40,7 +41,8 @@ template <> struct to<uint8_t> {
 template <class C> struct alignas(4 * sizeof(C)) four {
     C at[4];
 };
-template <class V> __device__ __forceinline__ void load4(const char *base, int64_t at, bool repeated, V (&out)[4])
+template <class V>
+__device__ __forceinline__ void load4(const char *base, int64_t at, bool repeated, V (&out)[4])
 {
     typedef typename cell<V>::type C;
     const C *p = (const C *)base + at;
@@ -110,16 +112,16 @@ __global__ void elem_kernel(char *arena, const __grid_constant__ struct elem_par
     }
 }
 
-#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                                     \
-    struct fn_##name {                                                                                                 \
-        template <class X, class Y, class Z> static __device__ __forceinline__ auto call(X x, Y y, Z z)                \
-        {                                                                                                              \
-            typedef X T;                                                                                               \
-            (void)sizeof(T);                                                                                           \
-            (void)y;                                                                                                   \
-            (void)z;                                                                                                   \
-            return fwd;                                                                                                \
-        }                                                                                                              \
+#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
+    struct fn_##name {                                                                                       \
+        template <class X, class Y, class Z> static __device__ __forceinline__ auto call(X x, Y y, Z z)      \
+        {                                                                                                    \
+            typedef X T;                                                                                     \
+            (void)sizeof(T);                                                                                 \
+            (void)y;                                                                                         \
+            (void)z;                                                                                         \
+            return fwd;                                                                                      \
+        }                                                                                                    \
     };
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)
 #define VIEW(name, dsl, attrs, doc)
@@ -186,8 +188,8 @@ template <class F, int K> static const void *find_CAST(int t, int o, int v)
 extern "C" const void *cuda_elem_function(int op, int dtype, int out, int vector)
 {
     switch (op) {
-#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                                     \
-    case OP_##name:                                                                                                    \
+#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
+    case OP_##name:                                                                                          \
         return find_##sig<fn_##name, n>(dtype, out, vector);
 #include "kernels/ops.def"
     default:

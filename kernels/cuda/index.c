@@ -1,4 +1,5 @@
-/* Descriptions of the operators that move data by index or by place: gather, put_add, pad, pack, ranges, iota. */
+/* Descriptions of the operators that move data by index or by place: gather, put_add, pad, pack, ranges,
+ * iota. */
 #include "kernels/cuda/describe.h"
 
 static bool plain_bytes(const struct operand *o)
@@ -18,7 +19,8 @@ static void index_make(const struct kargs *k, const struct operand *values, cons
     p->rows = table->dim[0];
     p->table_stride = table->stride[0];
     p->node = k->node;
-    walk_make(&p->places, index->rank, index->dim, 2, (const int64_t *const[]){index->stride, values->stride});
+    walk_make(&p->places, index->rank, index->dim, 2,
+              (const int64_t *const[]){index->stride, values->stride});
     const int64_t *row_out = out ? out->stride + 1 : table->stride + 1;
     walk_make(&p->width, table->rank - 1, table->dim + 1, 3,
               (const int64_t *const[]){table->stride + 1, values->stride + index->rank, row_out});
@@ -44,7 +46,8 @@ int cuda_gather(const struct kargs *k, const struct target *t, struct launch *l,
     return launch_make(l, f, grid_for(t, n, 256), 1, 256, 1, &p, sizeof p);
 }
 
-/* A warp owns 32 neighbouring columns of one row of the table and scans all indices in order, so the order of addition is fixed. */
+/* A warp owns 32 neighbouring columns of one row of the table and scans all indices in order, so the order of
+ * addition is fixed. */
 int cuda_put_add(const struct kargs *k, const struct target *t, struct launch *l, int max);
 int cuda_put_add(const struct kargs *k, const struct target *t, struct launch *l, int max)
 {
@@ -96,15 +99,16 @@ static int pack_flush(struct pack_params *p, const struct target *t, struct laun
     for (int i = 0; i < p->n; i++) {
         longest = p->entry[i].total > longest ? p->entry[i].total : longest;
     }
-    if (at >= max || launch_make(&l[at], cuda_index_function(OP_pack, 4), grid_for(t, longest, 1024), p->n, 256, 1, p,
-                                 sizeof *p) < 0) {
+    if (at >= max || launch_make(&l[at], cuda_index_function(OP_pack, 4), grid_for(t, longest, 1024), p->n,
+                                 256, 1, p, sizeof *p) < 0) {
         return CUDA_UNSUPPORTED;
     }
     p->n = 0;
     return at + 1;
 }
 
-/* Leaves in order, each padded to 64 elements. Contiguous leaves share launches; a strided one is copied by its own. */
+/* Leaves in order, each padded to 64 elements. Contiguous leaves share launches; a strided one is copied by
+ * its own. */
 int cuda_pack(const struct kargs *k, const struct target *t, struct launch *l, int max);
 int cuda_pack(const struct kargs *k, const struct target *t, struct launch *l, int max)
 {
@@ -146,7 +150,8 @@ int cuda_ranges(const struct kargs *k, const struct target *t, struct launch *l,
 int cuda_ranges(const struct kargs *k, const struct target *t, struct launch *l, int max)
 {
     const struct operand *table = &k->in[0], *out = &k->out[0];
-    if (max < 1 || k->n_in != 1 || k->n_attr < 2 || out->dtype != DT_F32 || table->dtype != DT_F64 || table->rank != 2) {
+    if (max < 1 || k->n_in != 1 || k->n_attr < 2 || out->dtype != DT_F32 || table->dtype != DT_F64 ||
+        table->rank != 2) {
         return CUDA_UNSUPPORTED;
     }
     struct ranges_params p = {.out = out->offset,
@@ -172,5 +177,6 @@ int cuda_iota(const struct kargs *k, const struct target *t, struct launch *l, i
     if (p.out.n == 0) {
         return 0;
     }
-    return launch_make(l, cuda_index_function(OP_iota, 4), grid_for(t, p.out.n, 256), 1, 256, 1, &p, sizeof p);
+    return launch_make(l, cuda_index_function(OP_iota, 4), grid_for(t, p.out.n, 256), 1, 256, 1, &p,
+                       sizeof p);
 }

@@ -1,4 +1,5 @@
-/* gather, put_add, pad, pack, ranges, iota. Bad indices are reported through the failure word and never touch memory. */
+/* gather, put_add, pad, pack, ranges, iota. Bad indices are reported through the failure word and never touch
+ * memory. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/fault.h"
 
@@ -40,10 +41,11 @@ __device__ __forceinline__ int64_t value_at(const struct index_params &p, int64_
     return at[1];
 }
 
-/* A warp owns 32 columns of one row: it looks at 32 indices at a time and adds the matching rows in ascending order. */
+/* A warp owns 32 columns of one row: it looks at 32 indices at a time and adds the matching rows in ascending
+ * order. */
 template <class N>
-__device__ __forceinline__ void put_add_row(char *arena, const struct index_params &p, int64_t row, int64_t column,
-                                            bool reports)
+__device__ __forceinline__ void put_add_row(char *arena, const struct index_params &p, int64_t row,
+                                            int64_t column, bool reports)
 {
     int lane = threadIdx.x % 32;
     bool used = column < p.width.n;

@@ -1,8 +1,10 @@
-/* Matrix products: described for cuBLASLt where it can take the operands, and as an own tiled kernel for the rest (strides without a unit,
- * empty inner axes, no library). Row-major D = X W is column-major D^T = W^T X^T, so the operands change places. */
+/* Matrix products: described for cuBLASLt where it can take the operands, and as an own tiled kernel for the
+ * rest (strides without a unit, empty inner axes, no library). Row-major D = X W is column-major D^T = W^T
+ * X^T, so the operands change places. */
 #include "kernels/cuda/describe.h"
 
-/* A row-major [rows, cols] operand seen column-major is [cols, rows]; `transposed` when its columns are the unit axis instead. */
+/* A row-major [rows, cols] operand seen column-major is [cols, rows]; `transposed` when its columns are the
+ * unit axis instead. */
 static bool leading(int64_t rows, int64_t cols, int64_t row, int64_t col, bool *transposed, int64_t *ld)
 {
     if ((col == 1 || cols == 1) && (row >= cols || rows == 1)) {
@@ -18,15 +20,16 @@ static bool leading(int64_t rows, int64_t cols, int64_t row, int64_t col, bool *
     return false;
 }
 
-static void batch_walk(const struct operand *x, const struct operand *w, const struct operand *out, struct walk *b)
+static void batch_walk(const struct operand *x, const struct operand *w, const struct operand *out,
+                       struct walk *b)
 {
     walk_make(b, out->rank - 2, out->dim, 3, (const int64_t *const[]){x->stride, w->stride, out->stride});
 }
 
 static bool shapes_are_plain(const struct operand *x, const struct operand *w, const struct operand *out)
 {
-    return x->rank >= 2 && w->rank == x->rank && out->rank == x->rank && x->dtype == DT_F32 && w->dtype == DT_F32 &&
-           out->dtype == DT_F32;
+    return x->rank >= 2 && w->rank == x->rank && out->rank == x->rank && x->dtype == DT_F32 &&
+           w->dtype == DT_F32 && out->dtype == DT_F32;
 }
 
 bool cudalib_matmul(const struct kargs *k, struct gemm *g)
@@ -93,7 +96,8 @@ int cuda_matmul(const struct kargs *k, const struct target *t, struct launch *l,
         return 0;
     }
     int64_t rows = ceil_div(p.m, TILE), columns = ceil_div(p.n, TILE);
-    int got = launch_make(l, cuda_matmul_function(), columns, rows < 65535 ? rows : 65535, TILE, 8, &p, sizeof p);
+    int got =
+        launch_make(l, cuda_matmul_function(), columns, rows < 65535 ? rows : 65535, TILE, 8, &p, sizeof p);
     if (got == 1) {
         l->grid[2] = (uint32_t)(p.batch.n < 65535 ? p.batch.n : 65535);
     }

@@ -1,8 +1,10 @@
-/* The matrix product of last resort: any strides, 32 x 32 tiles through shared memory, a thread owns four results of one column. */
+/* The matrix product of last resort: any strides, 32 x 32 tiles through shared memory, a thread owns four
+ * results of one column. */
 #include "kernels/cuda/device.cuh"
 
-__device__ __forceinline__ void load_tile(float (&tile)[TILE][TILE + 1], const float *from, int64_t row0, int64_t col0,
-                                          int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride)
+__device__ __forceinline__ void load_tile(float (&tile)[TILE][TILE + 1], const float *from, int64_t row0,
+                                          int64_t col0, int64_t rows, int64_t cols, int64_t row_stride,
+                                          int64_t col_stride)
 {
     /* Neighbouring threads follow the faster axis. */
     bool along_row = col_stride <= row_stride;
@@ -13,7 +15,8 @@ __device__ __forceinline__ void load_tile(float (&tile)[TILE][TILE + 1], const f
     }
 }
 
-__device__ __forceinline__ void one_tile(char *arena, const struct matmul_params &p, const int64_t (&at)[3], int64_t row0)
+__device__ __forceinline__ void one_tile(char *arena, const struct matmul_params &p, const int64_t (&at)[3],
+                                         int64_t row0)
 {
     __shared__ float x[TILE][TILE + 1], w[TILE][TILE + 1];
     int64_t col0 = (int64_t)blockIdx.x * TILE;

@@ -1,6 +1,7 @@
-/* Parameters of the CUDA kernels, shared by the descriptions (C) and the kernels (CUDA C++). A kernel is called as
- * kernel(char *arena, params): every `uint64_t` place is a byte offset into the arena, every stride counts elements.
- * Axes are collapsed on the host (walk.c) and run from slow to fast. All structs fit struct launch.params. */
+/* Parameters of the CUDA kernels, shared by the descriptions (C) and the kernels (CUDA C++). A kernel is
+ * called as kernel(char *arena, params): every `uint64_t` place is a byte offset into the arena, every stride
+ * counts elements. Axes are collapsed on the host (walk.c) and run from slow to fast. All structs fit struct
+ * launch.params. */
 #ifndef GML_KERNELS_CUDA_PARAMS_H
 #define GML_KERNELS_CUDA_PARAMS_H
 #include <stdint.h>
@@ -17,15 +18,15 @@ struct walk {
     int64_t stride[CUDA_OPERANDS][CUDA_AXES];
 };
 
-/* Elementwise: operand 3 is the output. In the vector form an index stands for four neighbours: the last axis counts groups and
- * its stride is 4 (four elements) or 0 (one element repeated). */
+/* Elementwise: operand 3 is the output. In the vector form an index stands for four neighbours: the last axis
+ * counts groups and its stride is 4 (four elements) or 0 (one element repeated). */
 struct elem_params {
     struct walk walk;
     uint64_t at[CUDA_OPERANDS];
 };
 
-/* Reductions. kept: strides of input and output. reduced: stride of the input. With segments > 1 the output is the array of
- * partial accumulators [segments][kept]. */
+/* Reductions. kept: strides of input and output. reduced: stride of the input. With segments > 1 the output
+ * is the array of partial accumulators [segments][kept]. */
 struct reduce_params {
     struct walk kept, reduced;
     uint64_t in, out;
@@ -42,7 +43,8 @@ struct row_params {
     uint32_t node;
 };
 
-/* gather and put_add. places: the axes of the index (index, outer axes of values); width: the axes of one row. */
+/* gather and put_add. places: the axes of the index (index, outer axes of values); width: the axes of one
+ * row. */
 struct index_params {
     struct walk places; /* index, values (gather: out; put_add: v) */
     struct walk width;  /* table, values, out (put_add) */
@@ -67,7 +69,8 @@ struct pack_params {
     int32_t n;
 };
 
-/* A constant for every range of a flat block. table: f64[ranges, 3], rows (first element, elements, value) ascending. */
+/* A constant for every range of a flat block. table: f64[ranges, 3], rows (first element, elements, value)
+ * ascending. */
 struct ranges_params {
     uint64_t out, table;
     int64_t n, ranges;

@@ -1,5 +1,5 @@
-/* Draws and row numbers, bit-identical with the CPU: Philox and portable_math.h only, built without fused multiply-add. A thread makes the four
- * lanes of one Philox block. */
+/* Draws and row numbers, bit-identical with the CPU: Philox and portable_math.h only, built without fused
+ * multiply-add. A thread makes the four lanes of one Philox block. */
 #include "kernels/cuda/device.cuh"
 #include "runtime/base/philox.h"
 #include "runtime/plan/control.h"
@@ -31,7 +31,8 @@ struct draw_bernoulli {
     }
 };
 
-template <class D, bool HAS_P> __global__ void draw_kernel(char *arena, const __grid_constant__ struct random_params p)
+template <class D, bool HAS_P>
+__global__ void draw_kernel(char *arena, const __grid_constant__ struct random_params p)
 {
     const struct control *c = control_of(arena, p);
     uint64_t key = c->key ^ p.op_id, step = (uint64_t)c->phase[p.phase].step;
@@ -56,7 +57,7 @@ __global__ void shuffle_kernel(char *arena, const __grid_constant__ struct rando
         int64_t at[2];
         walk_any<2>(p.walk, i, at);
         int32_t from = ((const int32_t *)(arena + p.index))[at[0]];
-        int32_t to = from;
+        int32_t to = -1;
         if (from >= 0 && from < p.bound) {
             to = (int32_t)permute_index((uint32_t)from, (uint32_t)p.bound, key, (uint64_t)epoch);
         }
@@ -70,11 +71,12 @@ __global__ void rows_kernel(char *arena, const __grid_constant__ struct random_p
     const struct phase_control *ph = &c->phase[p.phase];
     uint64_t key = c->key ^ p.op_id;
     for (int64_t i = thread_index(); i < p.n; i += thread_count()) {
-        int64_t at = ph->cursor + i;
-        if (p.shuffled && at < ph->rows) {
-            at = permute_index((uint32_t)at, (uint32_t)ph->rows, key, (uint64_t)ph->epoch);
+        int64_t at = ph->cursor + i, row = -1; /* rows past the end of the split read nothing */
+        if (at < ph->rows) {
+            row = p.shuffled ? permute_index((uint32_t)at, (uint32_t)ph->rows, key, (uint64_t)ph->epoch) : at;
+            row += ph->row0;
         }
-        ((int32_t *)(arena + p.out))[i] = (int32_t)(ph->row0 + at);
+        ((int32_t *)(arena + p.out))[i] = (int32_t)row;
     }
 }
 

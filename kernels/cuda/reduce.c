@@ -1,6 +1,6 @@
-/* Descriptions of the reductions. Three forms: a warp or a block per result where neighbours are added, columns where neighbours belong to
- * different results. Few results over many elements are cut into segments and added in a second launch, both in a fixed order
- * that depends on the shape and the device only. */
+/* Descriptions of the reductions. Three forms: a warp or a block per result where neighbours are added,
+ * columns where neighbours belong to different results. Few results over many elements are cut into segments
+ * and added in a second launch, both in a fixed order that depends on the shape and the device only. */
 #include "kernels/cuda/describe.h"
 
 enum { SEGMENT_FROM = 16384, SEGMENT_LEAST = 2048, SEGMENTS_MOST = 1024, WARP_MOST = 1024 };
@@ -71,8 +71,8 @@ static int64_t segments_of(const struct reduce_params *p, enum reduce_form form,
     return n < 2 ? 1 : n;
 }
 
-static int one_pass(enum op op, int dtype, const struct reduce_params *p, enum reduce_form form, const struct target *t,
-                    struct launch *l)
+static int one_pass(enum op op, int dtype, const struct reduce_params *p, enum reduce_form form,
+                    const struct target *t, struct launch *l)
 {
     const void *f = cuda_reduce_function(op, dtype, form);
     int64_t blocks = blocks_of(form, p->kept.n);
@@ -127,11 +127,11 @@ static int describe(enum op op, const struct kargs *k, const struct target *t, s
 }
 
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)
-#define REDUCE(name, dsl, sig, identity, combine, finish, doc)                                                         \
-    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max);                         \
-    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max)                          \
-    {                                                                                                                  \
-        return describe(OP_##name, k, t, l, max);                                                                      \
+#define REDUCE(name, dsl, sig, identity, combine, finish, doc)                                               \
+    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max);               \
+    int cuda_##name(const struct kargs *k, const struct target *t, struct launch *l, int max)                \
+    {                                                                                                        \
+        return describe(OP_##name, k, t, l, max);                                                            \
     }
 #define VIEW(name, dsl, attrs, doc)
 #define OP(name, dsl, lo, hi, flags, attrs, sig, doc)

@@ -1,24 +1,25 @@
-/* Reductions: fixed trees that depend on the shape alone, no atomics. A thread folds its elements in order, then lanes, then warps. */
+/* Reductions: fixed trees that depend on the shape alone, no atomics. A thread folds its elements in order,
+ * then lanes, then warps. */
 #include "kernels/cuda/device.cuh"
 #include "runtime/base/dtype.h"
 
 /* T: accumulator and element as the formula sees them. A bool is folded as a byte of 0 or 1. */
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)
-#define REDUCE(name, dsl, sig, first, combine, last, doc)                                                              \
-    template <class T> struct red_##name {                                                                             \
-        static __device__ __forceinline__ T identity()                                                                 \
-        {                                                                                                              \
-            return (T)(first);                                                                                         \
-        }                                                                                                              \
-        static __device__ __forceinline__ T fold(T a, T x)                                                             \
-        {                                                                                                              \
-            return (T)(combine);                                                                                       \
-        }                                                                                                              \
-        static __device__ __forceinline__ T finish(T a, T n)                                                           \
-        {                                                                                                              \
-            (void)n;                                                                                                   \
-            return (T)(last);                                                                                          \
-        }                                                                                                              \
+#define REDUCE(name, dsl, sig, first, combine, last, doc)                                                    \
+    template <class T> struct red_##name {                                                                   \
+        static __device__ __forceinline__ T identity()                                                       \
+        {                                                                                                    \
+            return (T)(first);                                                                               \
+        }                                                                                                    \
+        static __device__ __forceinline__ T fold(T a, T x)                                                   \
+        {                                                                                                    \
+            return (T)(combine);                                                                             \
+        }                                                                                                    \
+        static __device__ __forceinline__ T finish(T a, T n)                                                 \
+        {                                                                                                    \
+            (void)n;                                                                                         \
+            return (T)(last);                                                                                \
+        }                                                                                                    \
     };
 #define VIEW(name, dsl, attrs, doc)
 #define OP(name, dsl, lo, hi, flags, attrs, sig, doc)
@@ -32,7 +33,8 @@ __device__ __forceinline__ void segment(const struct reduce_params &p, int64_t *
     *to = *from + n < p.reduced.n ? *from + n : p.reduced.n;
 }
 
-template <class F, class T> __device__ __forceinline__ void put(char *arena, const struct reduce_params &p, int64_t i, int64_t out, T a)
+template <class F, class T>
+__device__ __forceinline__ void put(char *arena, const struct reduce_params &p, int64_t i, int64_t out, T a)
 {
     if (p.finish) {
         ((T *)(arena + p.out))[out] = F::finish(a, (T)p.n);
@@ -42,7 +44,8 @@ template <class F, class T> __device__ __forceinline__ void put(char *arena, con
 }
 
 template <class F, class T>
-__device__ __forceinline__ T fold_range(const T *in, const struct walk &w, int64_t from, int64_t to, int64_t step)
+__device__ __forceinline__ T fold_range(const T *in, const struct walk &w, int64_t from, int64_t to,
+                                        int64_t step)
 {
     T a = F::identity();
     if (w.rank == 1) {
@@ -80,7 +83,8 @@ __global__ void reduce_rows(char *arena, const __grid_constant__ struct reduce_p
 }
 
 /* 32 neighbouring results per block; the block's rows share the elements of each. */
-template <class F, class T> __global__ void reduce_columns(char *arena, const __grid_constant__ struct reduce_params p)
+template <class F, class T>
+__global__ void reduce_columns(char *arena, const __grid_constant__ struct reduce_params p)
 {
     __shared__ T scratch[TILE][TILE + 1];
     int64_t i = (int64_t)blockIdx.x * TILE + threadIdx.x, from, to, at[2] = {0, 0};
@@ -88,7 +92,8 @@ template <class F, class T> __global__ void reduce_columns(char *arena, const __
     segment(p, &from, &to);
     if (i < p.kept.n) {
         walk_any<2>(p.kept, i, at);
-        a = fold_range<F, T>((const T *)(arena + p.in) + at[0], p.reduced, from + threadIdx.y, to, blockDim.y);
+        a = fold_range<F, T>((const T *)(arena + p.in) + at[0], p.reduced, from + threadIdx.y, to,
+                             blockDim.y);
     }
     scratch[threadIdx.y][threadIdx.x] = a;
     for (int half = blockDim.y / 2; half > 0; half /= 2) {
@@ -127,8 +132,8 @@ template <template <class> class F> static const void *find_LOGIC(int t, enum re
 extern "C" const void *cuda_reduce_function(int op, int dtype, enum reduce_form form)
 {
     switch (op) {
-#define REDUCE(name, dsl, sig, first, combine, last, doc)                                                              \
-    case OP_##name:                                                                                                    \
+#define REDUCE(name, dsl, sig, first, combine, last, doc)                                                    \
+    case OP_##name:                                                                                          \
         return find_##sig<red_##name>(dtype, form);
 #include "kernels/ops.def"
     default:

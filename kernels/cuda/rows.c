@@ -1,4 +1,5 @@
-/* Descriptions of the row operators: softmax, xent, argmax over the last axis. A warp takes a short row, a block a long one. */
+/* Descriptions of the row operators: softmax, xent, argmax over the last axis. A warp takes a short row, a
+ * block a long one. */
 #include "kernels/cuda/describe.h"
 
 enum { ROW_WARP_MOST = 1024 };

@@ -1,10 +1,11 @@
-/* softmax, xent and argmax: a warp or a block per row of the last axis. Rows are read again from cache instead of kept in registers. */
+/* softmax, xent and argmax: a warp or a block per row of the last axis. Rows are read again from cache
+ * instead of kept in registers. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/fault.h"
 #include "runtime/base/dtype.h"
 
 struct fold_add {
-    static __device__ __forceinline__ float fold(float a, float b)
+    static __device__ __forceinline__ double fold(double a, double b)
     {
         return a + b;
     }
@@ -17,13 +18,11 @@ struct fold_max {
     }
 };
 
-template <bool BLOCK> struct lanes {
-    float *scratch;
-    template <class F> __device__ __forceinline__ float fold(float a)
-    {
-        return BLOCK ? block_fold<F>(a, scratch) : warp_fold<F>(a);
-    }
-};
+template <bool BLOCK, class F, class A> __device__ __forceinline__ A fold_lanes(A a)
+{
+    __shared__ A scratch[32];
+    return BLOCK ? block_fold<F>(a, scratch) : warp_fold<F>(a);
+}
 
 template <bool BLOCK> __device__ __forceinline__ int lane_index()
 {
@@ -42,56 +41,57 @@ template <bool BLOCK> __device__ __forceinline__ int64_t row_count()
     return BLOCK ? gridDim.x : thread_count() / 32;
 }
 
-/* Largest element and the sum of e^(x - largest), known to every lane. */
+/* Largest element and the sum of e^(x - largest), known to every lane; the sum in f64, as on the CPU. */
 template <bool BLOCK>
-__device__ __forceinline__ void row_stats(const float *x, const struct row_params &p, float *scratch, float *largest,
-                                          float *sum)
+__device__ __forceinline__ void row_stats(const float *x, const struct row_params &p, float *largest,
+                                          double *sum)
 {
-    lanes<BLOCK> all = {scratch};
-    float m = -GML_INF, s = 0;
+    float m = -GML_INF;
+    double s = 0;
     for (int64_t j = lane_index<BLOCK>(); j < p.k; j += lane_count<BLOCK>()) {
         m = fold_max::fold(m, x[j * p.in_stride]);
     }
-    m = all.template fold<fold_max>(m);
+    m = fold_lanes<BLOCK, fold_max>(m);
     for (int64_t j = lane_index<BLOCK>(); j < p.k; j += lane_count<BLOCK>()) {
-        s += expf(x[j * p.in_stride] - m);
+        s += (double)expf(x[j * p.in_stride] - m);
     }
     *largest = m;
-    *sum = all.template fold<fold_add>(s);
+    *sum = fold_lanes<BLOCK, fold_add>(s);
 }
 
 template <bool BLOCK> __global__ void softmax_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
-    __shared__ float scratch[32];
     for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
         int64_t at[3];
-        float m, s;
+        float m;
+        double s;
         walk_any<3>(p.rows, r, at);
         const float *x = (const float *)(arena + p.in) + at[0];
         float *y = (float *)(arena + p.out) + at[2];
-        row_stats<BLOCK>(x, p, scratch, &m, &s);
+        row_stats<BLOCK>(x, p, &m, &s);
+        float scale = (float)(1 / s);
         for (int64_t j = lane_index<BLOCK>(); j < p.k; j += lane_count<BLOCK>()) {
-            y[j * p.out_stride] = expf(x[j * p.in_stride] - m) / s;
+            y[j * p.out_stride] = expf(x[j * p.in_stride] - m) * scale;
         }
     }
 }
 
 template <bool BLOCK> __global__ void xent_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
-    __shared__ float scratch[32];
     for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
         int64_t at[3];
-        float m, s;
+        float m;
+        double s;
         walk_any<3>(p.rows, r, at);
         const float *x = (const float *)(arena + p.in) + at[0];
-        row_stats<BLOCK>(x, p, scratch, &m, &s);
+        row_stats<BLOCK>(x, p, &m, &s);
         if (lane_index<BLOCK>() != 0) {
             continue;
         }
         int32_t label = ((const int32_t *)(arena + p.label))[at[1]];
         float loss = 0;
         if (label >= 0 && label < p.k) {
-            loss = logf(s) + m - x[label * p.in_stride];
+            loss = (float)(log(s) - (double)(x[label * p.in_stride] - m));
         } else if (label != -1) {
             fault_raise((struct control *)(arena + p.control), FAULT_LABEL, p.node, label, p.k);
         }
@@ -122,7 +122,8 @@ template <class N> __device__ __forceinline__ void warp_best(N &x, int64_t &i)
     }
 }
 
-template <class N, bool BLOCK> __global__ void argmax_kernel(char *arena, const __grid_constant__ struct row_params p)
+template <class N, bool BLOCK>
+__global__ void argmax_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
     __shared__ N best[32];
     __shared__ int64_t place[32];
@@ -160,7 +161,8 @@ template <class N, bool BLOCK> __global__ void argmax_kernel(char *arena, const 
 extern "C" const void *cuda_row_function(int op, int dtype, int block)
 {
     if (op == OP_argmax && dtype == DT_I32) {
-        return block ? (const void *)argmax_kernel<int32_t, true> : (const void *)argmax_kernel<int32_t, false>;
+        return block ? (const void *)argmax_kernel<int32_t, true>
+                     : (const void *)argmax_kernel<int32_t, false>;
     }
     if (dtype != DT_F32) {
         return nullptr;

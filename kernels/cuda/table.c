@@ -1,4 +1,5 @@
-/* The table of descriptions, generated from ops.def. A row without META whose cuda_<op> is missing is a link error. */
+/* The table of descriptions, generated from ops.def. A row without META whose cuda_<op> is missing is a link
+ * error. */
 #include "kernels/cuda/cuda.h"
 
 #define NONDIFF 1
@@ -7,7 +8,7 @@
 #define META    8
 #define LIBRARY 16
 
-#define DECLARE(name) int cuda_##name(const struct kargs *, const struct target *, struct launch *, int);
+#define DECLARE(name)                                              int cuda_##name(const struct kargs *, const struct target *, struct launch *, int);
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc) DECLARE(name)
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)     DECLARE(name)
 #define VIEW(name, dsl, attrs, doc)
@@ -19,7 +20,7 @@
 
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc) [OP_##name] = cuda_##name,
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)     [OP_##name] = cuda_##name,
-#define OP(name, dsl, lo, hi, flags, attrs, sig, doc)              [OP_##name] = ((flags) & META) ? NULL : cuda_##name,
+#define OP(name, dsl, lo, hi, flags, attrs, sig, doc)              [OP_##name] = ((flags)&META) ? NULL : cuda_##name,
 const cuda_kernel_fn cuda_kernels[OP_COUNT] = {
 #include "kernels/ops.def"
 };

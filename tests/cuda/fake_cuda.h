@@ -1,5 +1,6 @@
-/* CUDA without a GPU: kernels are opaque pointers, the device's memory is the host's, a launch runs nothing but ticks. Every handle is
- * counted, every call can be made to fail. Included by the tests of this folder. */
+/* CUDA without a GPU: kernels are opaque pointers, the device's memory is the host's, a launch runs nothing
+ * but ticks. Every handle is counted, every call can be made to fail. Included by the tests of this folder.
+ */
 #ifndef GML_TESTS_CUDA_FAKE_H
 #define GML_TESTS_CUDA_FAKE_H
 #include <stdio.h>
@@ -63,12 +64,12 @@ struct fake_graph {
 struct fake_cuda {
     int devices, driver, sm;
     bool has_library;
-    uint64_t memory;  /* bytes free */
-    int alive;        /* handles */
+    uint64_t memory; /* bytes free */
+    int alive;       /* handles */
     int capturing;
-    bool stuck;       /* ticks do not run */
-    bool broken;      /* the stream reports a fault */
-    int kernels;      /* that ran, library calls included */
+    bool stuck;              /* ticks do not run */
+    bool broken;             /* the stream reports a fault */
+    int kernels;             /* that ran, library calls included */
     struct fake_graph *into; /* capture target */
 };
 static struct fake_cuda fake;
@@ -109,7 +110,8 @@ static int fake_device_info(void *ctx, int device, struct cuda_device *out)
 {
     (void)ctx;
     (void)device;
-    *out = (struct cuda_device){.name = "Fake 9000", .sm = fake.sm, .n_sm = 132, .driver = fake.driver, .runtime = 13000};
+    *out = (struct cuda_device){
+        .name = "Fake 9000", .sm = fake.sm, .n_sm = 132, .driver = fake.driver, .runtime = 13000};
     return 0;
 }
 static int fake_memory_info(void *ctx, uint64_t *available, uint64_t *total)
@@ -340,7 +342,8 @@ static const struct cuda_api fake_api = {
 #undef CALL
 };
 
-/* -- failing: call number `fail_at` (from 0) returns `fail_code` and does nothing, except that handles are released. */
+/* -- failing: call number `fail_at` (from 0) returns `fail_code` and does nothing, except that handles are
+ * released. */
 static struct cuda_api fail_inner;
 static int fail_calls, fail_at = -1, fail_code = 999;
 static enum cuda_call fail_which;
@@ -376,7 +379,8 @@ static const struct cuda_api failing_api = {
 
 static inline void fake_reset(void)
 {
-    fake = (struct fake_cuda){.devices = 1, .driver = 13000, .sm = 90, .has_library = true, .memory = 64 << 20};
+    fake =
+        (struct fake_cuda){.devices = 1, .driver = 13000, .sm = 90, .has_library = true, .memory = 64 << 20};
     fail_inner = fake_api;
     fail_calls = 0;
     fail_at = -1;

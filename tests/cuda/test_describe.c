@@ -1,4 +1,5 @@
-/* Launch descriptions for hand-made operands: a small interpreter of the parameters on the host must give what the operands say. */
+/* Launch descriptions for hand-made operands: a small interpreter of the parameters on the host must give
+ * what the operands say. */
 #include <check.h>
 #include "tests/cuda/fake_cuda.h"
 
@@ -59,7 +60,8 @@ static int64_t walked(const struct walk *w, int o, int64_t i)
 }
 
 /* Each output element once, with the inputs that belong to it. */
-static void check_elem(enum op op, int n_in, struct operand *in, struct operand out, int want_vector, int want_rank)
+static void check_elem(enum op op, int n_in, struct operand *in, struct operand out, int want_vector,
+                       int want_rank)
 {
     struct kargs k = {.in = in, .out = &out, .n_in = (uint16_t)n_in, .n_out = 1};
     ck_assert_int_eq(cuda_kernels[op](&k, &h200, launches, CUDA_MAX_LAUNCHES), 1);
@@ -101,12 +103,14 @@ START_TEST(elementwise)
     /* misaligned start */
     check_elem(OP_relu, 1, (struct operand[]){T(DT_F32, 260, 8)}, T(DT_F32, 512, 8), 0, 1);
     /* transposed input */
-    check_elem(OP_exp, 1, (struct operand[]){swapped(T(DT_F32, 0, 8, 12), 0, 1)}, T(DT_F32, 512, 12, 8), 0, 2);
+    check_elem(OP_exp, 1, (struct operand[]){swapped(T(DT_F32, 0, 8, 12), 0, 1)}, T(DT_F32, 512, 12, 8), 0,
+               2);
     /* a middle axis repeated, bool beside f32 */
     struct operand mask = repeated(T(DT_BOOL, 64, 3, 1, 8), 1, 5), v = T(DT_F32, 1024, 3, 5, 8);
     check_elem(OP_where, 3, (struct operand[]){mask, v, v}, v, 1, 3);
     check_elem(OP_eq, 2, (struct operand[]){T(DT_I32, 0, 64), T(DT_I32, 256, 64)}, T(DT_BOOL, 512, 64), 1, 1);
-    check_elem(OP_copy, 1, (struct operand[]){swapped(T(DT_F32, 0, 3, 4, 5), 0, 2)}, T(DT_F32, 512, 5, 4, 3), 0, 3);
+    check_elem(OP_copy, 1, (struct operand[]){swapped(T(DT_F32, 0, 3, 4, 5), 0, 2)}, T(DT_F32, 512, 5, 4, 3),
+               0, 3);
 }
 END_TEST
 
@@ -134,7 +138,8 @@ static void run_sum(const struct launch *l)
     int64_t per = form == REDUCE_COLUMNS ? TILE : form == REDUCE_WARP ? WARPS : 1;
     ck_assert_int_eq(l->grid[0], (p.kept.n + per - 1) / per);
     ck_assert_int_eq(l->grid[1], p.segments);
-    ck_assert(form != REDUCE_COLUMNS || (l->block[0] == TILE && (l->block[1] & (l->block[1] - 1)) == 0 && l->block[1] <= TILE));
+    ck_assert(form != REDUCE_COLUMNS ||
+              (l->block[0] == TILE && (l->block[1] & (l->block[1] - 1)) == 0 && l->block[1] <= TILE));
     ck_assert(form != REDUCE_WARP || l->block[0] == 32 * WARPS);
     int64_t each = (p.reduced.n + p.segments - 1) / p.segments;
     for (int64_t s = 0; s < p.segments; s++) {
@@ -149,8 +154,8 @@ static void run_sum(const struct launch *l)
     }
 }
 
-static void check_sum(struct operand in, const int64_t *axes, uint32_t n_axes, uint64_t work_bytes, int want_launches,
-                      int want_form)
+static void check_sum(struct operand in, const int64_t *axes, uint32_t n_axes, uint64_t work_bytes,
+                      int want_launches, int want_form)
 {
     struct operand out = {.offset = 3 << 20, .dtype = DT_I32};
     int64_t stride = 1;
@@ -170,7 +175,13 @@ static void check_sum(struct operand in, const int64_t *axes, uint32_t n_axes, u
     for (int i = 0; i < 1 << 20; i++) {
         memory[i] = (int32_t)((uint32_t)i * 7919u % 1000u);
     }
-    struct kargs k = {.in = &in, .out = &out, .n_in = 1, .n_out = 1, .attr = axes, .n_attr = n_axes, .work = 2 << 20,
+    struct kargs k = {.in = &in,
+                      .out = &out,
+                      .n_in = 1,
+                      .n_out = 1,
+                      .attr = axes,
+                      .n_attr = n_axes,
+                      .work = 2 << 20,
                       .work_bytes = work_bytes};
     int n = cuda_kernels[OP_sum](&k, &h200, launches, CUDA_MAX_LAUNCHES);
     ck_assert_int_eq(n, want_launches);
@@ -244,7 +255,8 @@ static void check_gemm(struct operand x, struct operand w, int64_t want_calls)
             int64_t row = i % g.m, col = i / g.m;
             float sum = 0;
             for (int64_t j = 0; j < g.k; j++) {
-                sum += a[g.ta ? j + row * g.lda : row + j * g.lda] * b[g.tb ? col + j * g.ldb : j + col * g.ldb];
+                sum +=
+                    a[g.ta ? j + row * g.lda : row + j * g.lda] * b[g.tb ? col + j * g.ldb : j + col * g.ldb];
             }
             d[row + col * g.ldd] = sum;
         }
@@ -284,7 +296,8 @@ END_TEST
 
 START_TEST(index_rows)
 {
-    struct operand in[] = {T(DT_F32, 0, 100, 3, 4), T(DT_I32, 65536, 6), {.offset = 1 << 20, .dtype = DT_NONE}};
+    struct operand in[] = {
+        T(DT_F32, 0, 100, 3, 4), T(DT_I32, 65536, 6), {.offset = 1 << 20, .dtype = DT_NONE}};
     struct operand out = T(DT_F32, 131072, 6, 3, 4);
     struct kargs k = {.in = in, .out = &out, .n_in = 3, .n_out = 1, .node = 77};
     ck_assert_int_eq(cuda_kernels[OP_gather](&k, &h200, launches, CUDA_MAX_LAUNCHES), 1);

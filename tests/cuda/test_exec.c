@@ -1,4 +1,5 @@
-/* The executor against a fake CUDA: what a step costs, where numbers go, and that every failing call gives a status and leaks nothing. */
+/* The executor against a fake CUDA: what a step costs, where numbers go, and that every failing call gives a
+ * status and leaks nothing. */
 #include <check.h>
 #include <stddef.h>
 #include "runtime/base/seam.h"
@@ -6,7 +7,8 @@
 
 enum { ARENA = 1 << 20, CONTROL = 4096, PLANNED = 512 << 10 };
 
-/* A phase of three ops (product, relu, sum) with one metric, the init phase that never runs here, and a tail variant. */
+/* A phase of three ops (product, relu, sum) with one metric, the init phase that never runs here, and a tail
+ * variant. */
 static struct graph graph;
 static struct plan plan;
 static struct phase phases[2];
@@ -27,7 +29,8 @@ static enum status open_fake(const struct exec_options *o, struct exec **e, char
 
 static struct operand matrix(uint64_t offset, int64_t rows, int64_t cols)
 {
-    return (struct operand){.offset = offset, .dim = {rows, cols}, .stride = {cols, 1}, .dtype = DT_F32, .rank = 2};
+    return (struct operand){
+        .offset = offset, .dim = {rows, cols}, .stride = {cols, 1}, .dtype = DT_F32, .rank = 2};
 }
 
 static void make_ops(void)
@@ -37,12 +40,20 @@ static void make_ops(void)
     operands[2] = matrix(PLANNED, 8, 4);
     operands[3] = matrix(PLANNED + 512, 8, 4);
     operands[4] = (struct operand){.offset = PLANNED + 1024, .dtype = DT_F32};
-    ops[0] = (struct plan_op){.op = OP_matmul, .part = PART_FORWARD, .k = {operands, &operands[2], 2, 1, NULL, 0, 0, 0, 0}};
-    ops[1] = (struct plan_op){.op = OP_relu, .part = PART_FORWARD, .k = {&operands[2], &operands[3], 1, 1, NULL, 0, 0, 0, 0}};
-    ops[2] = (struct plan_op){.op = OP_sum, .part = PART_LOSS, .k = {&operands[3], &operands[4], 1, 1, axes, 2, 0, 0, 0}};
+    ops[0] = (struct plan_op){
+        .op = OP_matmul, .part = PART_FORWARD, .k = {operands, &operands[2], 2, 1, NULL, 0, 0, 0, 0}};
+    ops[1] = (struct plan_op){
+        .op = OP_relu, .part = PART_FORWARD, .k = {&operands[2], &operands[3], 1, 1, NULL, 0, 0, 0, 0}};
+    ops[2] = (struct plan_op){
+        .op = OP_sum, .part = PART_LOSS, .k = {&operands[3], &operands[4], 1, 1, axes, 2, 0, 0, 0}};
     for (uint32_t i = 0; i < 3; i++) {
-        buffers[i] = (struct plan_buffer){
-            .variant = 1, .node = i + 1, .offset = PLANNED + 512 * i, .bytes = 256, .first = i, .last = i + 1, .to_end = i == 2};
+        buffers[i] = (struct plan_buffer){.variant = 1,
+                                          .node = i + 1,
+                                          .offset = PLANNED + 512 * i,
+                                          .bytes = 256,
+                                          .first = i,
+                                          .last = i + 1,
+                                          .to_end = i == 2};
     }
 }
 
@@ -57,13 +68,28 @@ static void setup(void)
     graph.phases.at = phases;
     graph.phases.n = 2;
     variants[0] = (struct plan_variant){.phase = 0};
-    variants[1] = (struct plan_variant){.phase = 1, .rows = 8, .op = ops, .n_op = 3, .metric = &metric, .n_metric = 1,
-                                        .n_buffer = 3, .dying = dying, .die0 = die0};
+    variants[1] = (struct plan_variant){.phase = 1,
+                                        .rows = 8,
+                                        .op = ops,
+                                        .n_op = 3,
+                                        .metric = &metric,
+                                        .n_metric = 1,
+                                        .n_buffer = 3,
+                                        .dying = dying,
+                                        .die0 = die0};
     variants[2] = variants[1];
     variants[2].rows = 3;
     variants[2].is_tail = true;
-    plan = (struct plan){.graph = &graph, .control = CONTROL, .planned_offset = PLANNED, .bytes = ARENA, .device_bytes = ARENA,
-                         .variant = variants, .n_variant = 3, .buffer = buffers, .n_buffer = 3, .persistent = PLANNED};
+    plan = (struct plan){.graph = &graph,
+                         .control = CONTROL,
+                         .planned_offset = PLANNED,
+                         .bytes = ARENA,
+                         .device_bytes = ARENA,
+                         .variant = variants,
+                         .n_variant = 3,
+                         .buffer = buffers,
+                         .n_buffer = 3,
+                         .persistent = PLANNED};
     fake_backend = cuda_backend_functions;
     fake_backend.open = open_fake;
     open_api = &failing_api;
@@ -307,9 +333,11 @@ START_TEST(every_call_can_fail)
             enum status s = whole_run(&mode[m]);
             bool releases = fake_releases(fail_which);
             bool last_sync = fail_which == CUDA_CALL_stream_sync && s == ST_OK;
-            ck_assert_msg(releases || last_sync || s == ST_DEVICE, "call %d (%s) gave %d", i, cuda_call_name[fail_which], s);
+            ck_assert_msg(releases || last_sync || s == ST_DEVICE, "call %d (%s) gave %d", i,
+                          cuda_call_name[fail_which], s);
             ignored += last_sync;
-            ck_assert_msg(fake.alive == 0, "%d handles left after call %d (%s)", fake.alive, i, cuda_call_name[fail_which]);
+            ck_assert_msg(fake.alive == 0, "%d handles left after call %d (%s)", fake.alive, i,
+                          cuda_call_name[fail_which]);
             ck_assert(!fake.capturing || fail_which == CUDA_CALL_capture_end);
         }
         ck_assert_int_eq(ignored, 1); /* the one in close */

@@ -1,8 +1,10 @@
-/* The seam to CUDA: one struct of functions over opaque handles. The real one (cuda_api_real.c) is bound to the static runtime and to a
- * cublasLt opened at run time; tests put fakes here. No CUDA header is needed to use it.
+/* The seam to CUDA: one struct of functions over opaque handles. The real one (cuda_api_real.c) is bound to
+ * the static runtime and to a cublasLt opened at run time; tests put fakes here. No CUDA header is needed to
+ * use it.
  *
- * Ownership: every *_create, *_alloc, *_open, matmul_plan gives a handle for its counterpart to release. Handles are never NULL on success, with
- * one exception: matmul_plan gives NULL where the library has no algorithm for the product.
+ * Ownership: every *_create, *_alloc, *_open, matmul_plan gives a handle for its counterpart to release.
+ * Handles are never NULL on success, with one exception: matmul_plan gives NULL where the library has no
+ * algorithm for the product.
  */
 #ifndef GML_EXEC_CUDA_API_H
 #define GML_EXEC_CUDA_API_H
@@ -21,13 +23,20 @@ struct cuda_tail {
     unsigned char edge[CUDA_TAIL][8]; /* cudaGraphEdgeData, zero as a rule */
     int n;
 };
-/* Codes the executor tells apart; the rest are cudaError values, and CUDA_LIBRARY + the status of cublasLt. */
-enum { CUDA_NO_MEMORY = 2, CUDA_NO_DEVICE = 100, CUDA_NOT_READY = 600, CUDA_LIBRARY = 100000, CUDA_LIBRARY_MISSING = 200000 };
+/* Codes the executor tells apart; the rest are cudaError values, and CUDA_LIBRARY + the status of cublasLt.
+ */
+enum {
+    CUDA_NO_MEMORY = 2,
+    CUDA_NO_DEVICE = 100,
+    CUDA_NOT_READY = 600,
+    CUDA_LIBRARY = 100000,
+    CUDA_LIBRARY_MISSING = 200000
+};
 
-#define CALL(name, text, params, args, count) int (*name) params;
+#define CALL(name, text, params, args, count) int(*name) params;
 struct cuda_api {
     void *ctx;
-    const char *(*error_text)(void *ctx, int code); /* never NULL */
+    const char *(*error_text)(void *ctx, int code);        /* never NULL */
     const char *(*library_text)(void *ctx, void *library); /* "cublasLt 13.1.0" */
 #include "runtime/exec/cuda/cuda_api.def"
 };

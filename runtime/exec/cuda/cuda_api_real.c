@@ -1,4 +1,5 @@
-/* struct cuda_api over the static CUDA runtime. Thin: one call each, handles cast, no state. cublasLt is in cuda_library_real.c. */
+/* struct cuda_api over the static CUDA runtime. Thin: one call each, handles cast, no state. cublasLt is in
+ * cuda_library_real.c. */
 #include <stdio.h>
 #include <cuda_runtime_api.h>
 #include "runtime/exec/cuda/cuda_library.h"
@@ -193,8 +194,9 @@ static int capture_begin(void *ctx, void *stream, void *graph, const struct cuda
 {
     UNUSED_CTX;
     cudaGraphEdgeData edge[CUDA_TAIL];
-    return (int)cudaStreamBeginCaptureToGraph(stream, graph, (const cudaGraphNode_t *)tail->node, edges_of(tail, edge),
-                                              (size_t)tail->n, cudaStreamCaptureModeThreadLocal);
+    return (int)cudaStreamBeginCaptureToGraph(stream, graph, (const cudaGraphNode_t *)tail->node,
+                                              edges_of(tail, edge), (size_t)tail->n,
+                                              cudaStreamCaptureModeThreadLocal);
 }
 /* What a further captured call would depend on is where the graph ends now. */
 static int captured_tail(cudaStream_t stream, struct cuda_tail *tail)

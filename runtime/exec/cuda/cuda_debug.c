@@ -1,5 +1,6 @@
-/* --debug-plan: before a step the planned region is filled with 0xff (NaN, -1), a value is filled again once nobody reads it, and bytes
- * between values hold a pattern that must survive: those beside an op's output are read back after the op, all of them after the step. */
+/* --debug-plan: before a step the planned region is filled with 0xff (NaN, -1), a value is filled again once
+ * nobody reads it, and bytes between values hold a pattern that must survive: those beside an op's output are
+ * read back after the op, all of them after the step. */
 #include <stdlib.h>
 #include "runtime/exec/cuda/cuda_exec.h"
 
@@ -7,7 +8,8 @@ enum { POISON = 0xff, ZONE = 0xa5 };
 
 static int by_offset(const void *a, const void *b)
 {
-    const struct plan_buffer *x = *(const struct plan_buffer *const *)a, *y = *(const struct plan_buffer *const *)b;
+    const struct plan_buffer *x = *(const struct plan_buffer *const *)a,
+                             *y = *(const struct plan_buffer *const *)b;
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
@@ -55,8 +57,9 @@ static enum status check_gap(struct exec *e, uint32_t variant, uint32_t op, cons
     TRY(cuda_download(e, g->from, bytes, g->to - g->from));
     for (uint64_t i = 0; i < g->to - g->from; i++) {
         if (bytes[i] != ZONE) {
-            return cuda_error(e, ST_INTERNAL, "%s wrote outside of its value: byte %llu behind the value of node %u",
-                              cuda_op_text(e, variant, op, text, sizeof text), (unsigned long long)i, g->node);
+            return cuda_error(
+                e, ST_INTERNAL, "%s wrote outside of its value: byte %llu behind the value of node %u",
+                cuda_op_text(e, variant, op, text, sizeof text), (unsigned long long)i, g->node);
         }
     }
     return ST_OK;

@@ -1,14 +1,20 @@
 /* The CUDA executor, written against struct cuda_api alone.
  *
- * One allocation for the arena, one for the ring. A variant is described once (launches as plain data, library products planned), then built into
- * two executable graphs that differ in the tick's `first`; a step is one graph launch. --eager and --debug-plan launch the same
- * descriptions one by one; --parts cuts the graph where the part changes.
+ * One allocation for the arena, one for the ring. A variant is described once (launches as plain data,
+ * library products planned), then built into two executable graphs that differ in the tick's `first`; a step
+ * is one graph launch. --eager and --debug-plan launch the same descriptions one by one; --parts cuts the
+ * graph where the part changes.
  */
 #ifndef GML_EXEC_CUDA_EXEC_H
 #define GML_EXEC_CUDA_EXEC_H
 #include "runtime/exec/cuda/cuda_api.h"
 
-enum { CUDA_IN_FLIGHT = 2, CUDA_WATCHDOG = 60 /* seconds */, CUDA_WORKSPACE = 32 << 20, CUDA_SEGMENTS = PART_COUNT };
+enum {
+    CUDA_IN_FLIGHT = 2,
+    CUDA_WATCHDOG = 60 /* seconds */,
+    CUDA_WORKSPACE = 32 << 20,
+    CUDA_SEGMENTS = PART_COUNT
+};
 
 /* One op of the plan on the device: some kernel launches, or a library product. */
 struct cuda_step {
@@ -27,7 +33,7 @@ struct cuda_variant {
     bool ready; /* false: a host-only phase */
     struct cuda_step *step;
     uint32_t n_step;
-    struct launch tick[2];       /* [first] */
+    struct launch tick[2];        /* [first] */
     void *exec[2][CUDA_SEGMENTS]; /* owned; all but the last segment are shared and live in [0] */
     uint32_t n_segment;
     uint64_t kernels;
@@ -49,7 +55,8 @@ struct exec {
     struct arena *memory; /* descriptions */
     struct cuda_variant *variant;
     uint32_t n_variant;
-    uint64_t issued, base; /* launches: number of the last one; number before the first one since the control block was uploaded */
+    uint64_t issued, base; /* launches: number of the last one; number before the first one since the control
+                              block was uploaded */
     uint64_t kernels;      /* of the last launch */
 };
 
@@ -62,13 +69,14 @@ enum status cuda_failed(struct exec *e, enum cuda_call call, int code);
             return cuda_failed((e), CUDA_CALL_##name, cuda_code_);                                           \
         }                                                                                                    \
     } while (0)
-enum status cuda_error(struct exec *e, enum status s, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+enum status cuda_error(struct exec *e, enum status s, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* "`matmul` at digits.gml:14" */
 const char *cuda_op_text(const struct exec *e, uint32_t variant, uint32_t op, char *buffer, size_t n);
 
 /* cuda_open.c: life and memory */
-enum status cuda_open(const struct cuda_api *api, const struct backend *b, const struct exec_options *o, struct exec **out,
-                      char *why, size_t why_n);
+enum status cuda_open(const struct cuda_api *api, const struct backend *b, const struct exec_options *o,
+                      struct exec **out, char *why, size_t why_n);
 enum status cuda_device(struct exec *e, struct exec_device *out);
 enum status cuda_arena(struct exec *e, uint64_t bytes);
 enum status cuda_upload(struct exec *e, uint64_t offset, const void *from, uint64_t bytes);
@@ -78,7 +86,8 @@ void cuda_close(struct exec *e);
 /* cuda_prepare.c: descriptions; cuda_graph.c: graphs */
 enum status cuda_prepare(struct exec *e, const struct plan *p);
 enum status cuda_graphs_build(struct exec *e, struct cuda_variant *v);
-enum status cuda_step_issue(struct exec *e, const struct cuda_step *s); /* on the stream, eager or under capture */
+enum status cuda_step_issue(struct exec *e,
+                            const struct cuda_step *s); /* on the stream, eager or under capture */
 void cuda_variants_release(struct exec *e);
 
 /* cuda_launch.c: steps, ring, flow control */

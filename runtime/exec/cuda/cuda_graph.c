@@ -1,5 +1,6 @@
-/* Building the executable graphs of a variant: explicit kernel nodes in a chain, library products captured in place, the tick last. The tick node is
- * set to the other `first` before the second instantiation; nothing is updated after that. */
+/* Building the executable graphs of a variant: explicit kernel nodes in a chain, library products captured in
+ * place, the tick last. The tick node is set to the other `first` before the second instantiation; nothing is
+ * updated after that. */
 #include "runtime/exec/cuda/cuda_exec.h"
 
 static enum status add_product(struct exec *e, void *graph, struct cuda_tail *tail, const struct cuda_step *s)
@@ -16,8 +17,8 @@ static enum status add_product(struct exec *e, void *graph, struct cuda_tail *ta
     return code ? cuda_failed(e, CUDA_CALL_capture_end, code) : ST_OK;
 }
 
-static enum status add_steps(struct exec *e, const struct cuda_variant *v, uint32_t from, uint32_t to, void *graph,
-                             struct cuda_tail *tail)
+static enum status add_steps(struct exec *e, const struct cuda_variant *v, uint32_t from, uint32_t to,
+                             void *graph, struct cuda_tail *tail)
 {
     for (uint32_t i = from; i < to; i++) {
         const struct cuda_step *s = &v->step[i];
@@ -38,7 +39,8 @@ static enum status make_exec(struct exec *e, void *graph, void **out)
     return ST_OK;
 }
 
-static enum status fill_segment(struct exec *e, struct cuda_variant *v, uint32_t from, uint32_t to, bool last, void *graph)
+static enum status fill_segment(struct exec *e, struct cuda_variant *v, uint32_t from, uint32_t to, bool last,
+                                void *graph)
 {
     struct cuda_tail tail = {.n = 0};
     uint32_t s = v->n_segment;
@@ -58,7 +60,8 @@ static enum status fill_segment(struct exec *e, struct cuda_variant *v, uint32_t
     return ST_OK;
 }
 
-static enum status build_segment(struct exec *e, struct cuda_variant *v, uint32_t from, uint32_t to, bool last)
+static enum status build_segment(struct exec *e, struct cuda_variant *v, uint32_t from, uint32_t to,
+                                 bool last)
 {
     void *graph = NULL;
     CUDA_TRY(e, graph_create, &graph);

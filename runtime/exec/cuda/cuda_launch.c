@@ -1,5 +1,6 @@
-/* A step is one graph launch; the host learns about it from the ring alone. At most two launches are in flight: the host spins a moment on the
- * ring slot, then sleeps, asks the stream for errors now and then, and gives up when nothing moves for a minute. */
+/* A step is one graph launch; the host learns about it from the ring alone. At most two launches are in
+ * flight: the host spins a moment on the ring slot, then sleeps, asks the stream for errors now and then, and
+ * gives up when nothing moves for a minute. */
 #include "runtime/base/seam.h"
 #include "runtime/exec/cuda/cuda_exec.h"
 
@@ -21,7 +22,8 @@ static enum status check_stream(struct exec *e, uint64_t n)
         return cuda_failed(e, CUDA_CALL_stream_query, code);
     }
     return slot_seq(e, n) >= n ? ST_OK
-                               : cuda_error(e, ST_INTERNAL, "launch %llu ended without filling its ring slot", (unsigned long long)n);
+                               : cuda_error(e, ST_INTERNAL, "launch %llu ended without filling its ring slot",
+                                            (unsigned long long)n);
 }
 
 static enum status wait_for(struct exec *e, uint64_t n)
@@ -39,8 +41,8 @@ static enum status wait_for(struct exec *e, uint64_t n)
             asked = now;
         }
         if (now - start > CUDA_WATCHDOG) {
-            return cuda_error(e, ST_DEVICE, "no progress on %s for %d s: launch %llu does not end", e->device.name,
-                              CUDA_WATCHDOG, (unsigned long long)n);
+            return cuda_error(e, ST_DEVICE, "no progress on %s for %d s: launch %llu does not end",
+                              e->device.name, CUDA_WATCHDOG, (unsigned long long)n);
         }
         clock_seam.sleep(pause);
         pause = pause < 1e-3 ? pause * 1.5 : 1e-3;

@@ -1,10 +1,11 @@
-/* cublasLt, opened at run time: the part of struct cuda_api that is not the CUDA runtime. Private to the plugin. */
+/* cublasLt, opened at run time: the part of struct cuda_api that is not the CUDA runtime. Private to the
+ * plugin. */
 #ifndef GML_EXEC_CUDA_LIBRARY_H
 #define GML_EXEC_CUDA_LIBRARY_H
 #include "runtime/exec/cuda/cuda_api.h"
 
-/* Looks for libcublasLt.so.13 in path (and path/lib64), beside the plugin, in $ORIGIN/../lib, on the loader's path, in /usr/local/cuda/lib64.
- * CUDA_LIBRARY_MISSING when there is none. */
+/* Looks for libcublasLt.so.13 in path (and path/lib64), beside the plugin, in $ORIGIN/../lib, on the loader's
+ * path, in /usr/local/cuda/lib64. CUDA_LIBRARY_MISSING when there is none. */
 int library_open(void *ctx, const char *path, void **out);
 int library_close(void *ctx, void *library);
 int matmul_plan(void *ctx, void *library, const struct gemm *g, void **out);

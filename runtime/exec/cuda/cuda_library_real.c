@@ -1,5 +1,6 @@
-/* Matrix products through cublasLt: f32 with f32 arithmetic (no TF32), no split over K that would need a reduction, workspace from the arena.
- * A product is planned once: descriptors, and the first algorithm of the heuristic, which is a function of shape, device and library. */
+/* Matrix products through cublasLt: f32 with f32 arithmetic (no TF32), no split over K that would need a
+ * reduction, workspace from the arena. A product is planned once: descriptors, and the first algorithm of the
+ * heuristic, which is a function of shape, device and library. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,9 @@ const char *library_error_text(int code)
 
 static int status_code(cublasStatus_t s)
 {
-    return s == CUBLAS_STATUS_SUCCESS ? 0 : s == CUBLAS_STATUS_ALLOC_FAILED ? CUDA_NO_MEMORY : CUDA_LIBRARY + (int)s;
+    return s == CUBLAS_STATUS_SUCCESS        ? 0
+           : s == CUBLAS_STATUS_ALLOC_FAILED ? CUDA_NO_MEMORY
+                                             : CUDA_LIBRARY + (int)s;
 }
 
 static void *open_in(const char *folder, int n, const char *below)
@@ -133,17 +136,19 @@ const char *library_text(void *ctx, void *library)
     return ((struct library *)library)->text;
 }
 
-static cublasStatus_t make_layout(const struct library *l, cublasLtMatrixLayout_t *out, bool transposed, int64_t rows,
-                                  int64_t cols, int64_t ld, int64_t batch, int64_t stride)
+static cublasStatus_t make_layout(const struct library *l, cublasLtMatrixLayout_t *out, bool transposed,
+                                  int64_t rows, int64_t cols, int64_t ld, int64_t batch, int64_t stride)
 {
     cublasStatus_t s = l->cublasLtMatrixLayoutCreate(out, CUDA_R_32F, (uint64_t)(transposed ? cols : rows),
                                                      (uint64_t)(transposed ? rows : cols), ld);
     int32_t count = (int32_t)batch;
     if (s == CUBLAS_STATUS_SUCCESS && batch > 1) {
-        s = l->cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
+        s = l->cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                                sizeof count);
     }
     if (s == CUBLAS_STATUS_SUCCESS && batch > 1) {
-        s = l->cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride);
+        s = l->cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                                sizeof stride);
     }
     return s;
 }
@@ -166,7 +171,9 @@ static cublasStatus_t make_descriptors(struct product *p)
     if (s == CUBLAS_STATUS_SUCCESS) {
         s = make_layout(l, &p->b, g->tb, g->k, g->n, g->ldb, g->batch, g->stride_b);
     }
-    return s == CUBLAS_STATUS_SUCCESS ? make_layout(l, &p->d, false, g->m, g->n, g->ldd, g->batch, g->stride_d) : s;
+    return s == CUBLAS_STATUS_SUCCESS
+               ? make_layout(l, &p->d, false, g->m, g->n, g->ldd, g->batch, g->stride_d)
+               : s;
 }
 
 /* What every call of the product can rely on, given an arena aligned to 256. */
@@ -190,9 +197,11 @@ static cublasStatus_t set_preference(const struct product *p, cublasLtMatmulPref
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(g->d, g->step_d)},
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(g->d, g->step_d)},
     };
-    cublasStatus_t s = p->l->cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &work, sizeof work);
+    cublasStatus_t s = p->l->cublasLtMatmulPreferenceSetAttribute(
+        pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &work, sizeof work);
     for (size_t i = 0; i < sizeof row / sizeof *row && s == CUBLAS_STATUS_SUCCESS; i++) {
-        s = p->l->cublasLtMatmulPreferenceSetAttribute(pref, row[i].attribute, &row[i].value, sizeof row[i].value);
+        s = p->l->cublasLtMatmulPreferenceSetAttribute(pref, row[i].attribute, &row[i].value,
+                                                       sizeof row[i].value);
     }
     return s;
 }
@@ -209,7 +218,8 @@ static cublasStatus_t choose_algorithm(struct product *p, bool *found)
     }
     s = set_preference(p, pref);
     if (s == CUBLAS_STATUS_SUCCESS) {
-        s = p->l->cublasLtMatmulAlgoGetHeuristic(p->l->handle, p->desc, p->a, p->b, p->d, p->d, pref, 1, &result, &n);
+        s = p->l->cublasLtMatmulAlgoGetHeuristic(p->l->handle, p->desc, p->a, p->b, p->d, p->d, pref, 1,
+                                                 &result, &n);
     }
     p->l->cublasLtMatmulPreferenceDestroy(pref);
     *found = s == CUBLAS_STATUS_SUCCESS && n > 0 && result.state == CUBLAS_STATUS_SUCCESS &&
@@ -248,8 +258,8 @@ int matmul_run(void *ctx, void *plan, void *arena, void *stream)
     for (int64_t i = 0; i < g->calls && s == CUBLAS_STATUS_SUCCESS; i++) {
         float *d = (float *)(base + g->d + i * g->step_d);
         s = p->l->cublasLtMatmul(p->l->handle, p->desc, &one, base + g->a + i * g->step_a, p->a,
-                                 base + g->b + i * g->step_b, p->b, &zero, d, p->d, d, p->d, &p->algo, base + g->work,
-                                 p->work_bytes, stream);
+                                 base + g->b + i * g->step_b, p->b, &zero, d, p->d, d, p->d, &p->algo,
+                                 base + g->work, p->work_bytes, stream);
     }
     return status_code(s);
 }

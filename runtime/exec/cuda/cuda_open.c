@@ -1,4 +1,5 @@
-/* Opening the device, its memory, and closing: everything the executor owns is released in cuda_close, whatever failed before. */
+/* Opening the device, its memory, and closing: everything the executor owns is released in cuda_close,
+ * whatever failed before. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -52,16 +53,19 @@ static enum status check_device(struct exec *e)
         return cuda_error(e, ST_DEVICE, "this machine has no CUDA device");
     }
     if (e->options.device < 0 || e->options.device >= n) {
-        return cuda_error(e, ST_USAGE, "there is no device cuda:%d; this machine has %d", e->options.device, n);
+        return cuda_error(e, ST_USAGE, "there is no device cuda:%d; this machine has %d", e->options.device,
+                          n);
     }
     CUDA_TRY(e, device_info, e->options.device, &e->device);
     if (e->device.driver < OLDEST_DRIVER) {
-        return cuda_error(e, ST_DEVICE, "the NVIDIA driver supports CUDA %d.%d; gml needs a driver for CUDA %d.%d or newer",
-                          e->device.driver / 1000, e->device.driver % 1000 / 10, OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10);
+        return cuda_error(e, ST_DEVICE,
+                          "the NVIDIA driver supports CUDA %d.%d; gml needs a driver for CUDA %d.%d or newer",
+                          e->device.driver / 1000, e->device.driver % 1000 / 10, OLDEST_DRIVER / 1000,
+                          OLDEST_DRIVER % 1000 / 10);
     }
     if (e->device.sm < 90) {
-        return cuda_error(e, ST_DEVICE, "%s has compute capability %d.%d; this build is for 9.0 and newer", e->device.name,
-                          e->device.sm / 10, e->device.sm % 10);
+        return cuda_error(e, ST_DEVICE, "%s has compute capability %d.%d; this build is for 9.0 and newer",
+                          e->device.name, e->device.sm / 10, e->device.sm % 10);
     }
     CUDA_TRY(e, device_open, e->options.device);
     return ST_OK;
@@ -80,8 +84,8 @@ static enum status open_all(struct exec *e)
     return ST_OK;
 }
 
-enum status cuda_open(const struct cuda_api *api, const struct backend *b, const struct exec_options *o, struct exec **out,
-                      char *why, size_t why_n)
+enum status cuda_open(const struct cuda_api *api, const struct backend *b, const struct exec_options *o,
+                      struct exec **out, char *why, size_t why_n)
 {
     struct exec *e = mem_alloc(sizeof *e);
     e->backend = b;
@@ -123,8 +127,9 @@ enum status cuda_arena(struct exec *e, uint64_t bytes)
     void *p = NULL;
     int code = e->api.device_alloc(e->api.ctx, bytes ? bytes : PLAN_ALIGN, &p);
     if (code == CUDA_NO_MEMORY) {
-        return cuda_error(e, ST_RESOURCE, "the arena needs %.1f MiB; %.1f of %.1f MiB are free on %s", (double)bytes / 1048576,
-                          (double)available / 1048576, (double)total / 1048576, e->device.name);
+        return cuda_error(e, ST_RESOURCE, "the arena needs %.1f MiB; %.1f of %.1f MiB are free on %s",
+                          (double)bytes / 1048576, (double)available / 1048576, (double)total / 1048576,
+                          e->device.name);
     }
     if (code) {
         return cuda_failed(e, CUDA_CALL_device_alloc, code);
@@ -139,13 +144,15 @@ enum status cuda_arena(struct exec *e, uint64_t bytes)
 static enum status check_range(struct exec *e, uint64_t offset, uint64_t bytes, const char *what)
 {
     if (!e->arena || offset > e->bytes || bytes > e->bytes - offset) {
-        return cuda_error(e, ST_INTERNAL, "%s of %llu bytes at %llu: the arena has %llu", what, (unsigned long long)bytes,
-                          (unsigned long long)offset, (unsigned long long)e->bytes);
+        return cuda_error(e, ST_INTERNAL, "%s of %llu bytes at %llu: the arena has %llu", what,
+                          (unsigned long long)bytes, (unsigned long long)offset,
+                          (unsigned long long)e->bytes);
     }
     return ST_OK;
 }
 
-/* A new control block says how many launches there were: numbering goes on from there. The stream is idle here. */
+/* A new control block says how many launches there were: numbering goes on from there. The stream is idle
+ * here. */
 static void follow_control(struct exec *e, uint64_t offset, const void *from, uint64_t bytes)
 {
     if (!e->plan) {

@@ -1,5 +1,6 @@
-/* From the plan to descriptions: every op of every device variant becomes kernel launches or a planned library product. Library products
- * run once on the zeroed arena, so that nothing is loaded or allocated later. */
+/* From the plan to descriptions: every op of every device variant becomes kernel launches or a planned
+ * library product. Library products run once on the zeroed arena, so that nothing is loaded or allocated
+ * later. */
 #include "runtime/exec/cuda/cuda_exec.h"
 
 static bool runs_on_host(const struct plan *p, uint32_t variant)
@@ -28,7 +29,8 @@ static enum status unsupported(struct exec *e, uint32_t variant, uint32_t op)
                       o->k.n_out ? dtype_name((enum dtype)o->k.out[0].dtype) : "nothing");
 }
 
-static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, struct launch *scratch, struct cuda_step *s)
+static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, struct launch *scratch,
+                               struct cuda_step *s)
 {
     const struct plan_op *o = &e->plan->variant[variant].op[op];
     struct target t = {.name = "cuda", .sm = e->device.sm, .n_sm = e->device.n_sm};
@@ -40,7 +42,9 @@ static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, st
             return ST_OK;
         }
     }
-    int n = o->op < OP_COUNT && cuda_kernels[o->op] ? cuda_kernels[o->op](&o->k, &t, scratch, CUDA_MAX_LAUNCHES) : CUDA_UNSUPPORTED;
+    int n = o->op < OP_COUNT && cuda_kernels[o->op]
+                ? cuda_kernels[o->op](&o->k, &t, scratch, CUDA_MAX_LAUNCHES)
+                : CUDA_UNSUPPORTED;
     if (n < 0) {
         return unsupported(e, variant, op);
     }

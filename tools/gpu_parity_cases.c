@@ -1,0 +1,487 @@
+/* The cases: each operator over shapes that take its different kernels - contiguous, odd, misaligned,
+ * broadcast, transposed, empty, long. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "tools/gpu_parity.h"
+
+/* -- operands: contiguous, placed one after another, sizes end with -1 */
+static struct operand place(struct parity *p, enum dtype t, const int64_t *size, uint64_t skew)
+{
+    struct operand o = {.offset = p->used + skew, .dtype = (uint8_t)t};
+    while (size[o.rank] >= 0) {
+        o.dim[o.rank] = size[o.rank];
+        o.rank++;
+    }
+    int64_t stride = 1;
+    for (int a = o.rank - 1; a >= 0; a--) {
+        o.stride[a] = stride;
+        stride *= o.dim[a];
+    }
+    p->used +=
+        ((uint64_t)stride * dtype_size(t) + skew + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN + PLAN_ALIGN;
+    if (p->used > p->work) {
+        fprintf(stderr, "gpu_parity: the cases need more than %llu bytes\n", (unsigned long long)p->work);
+        exit(7);
+    }
+    return o;
+}
+#define PLACE(p, t, ...) place((p), (t), (const int64_t[]){__VA_ARGS__, -1}, 0)
+
+static struct operand swap(struct operand o, int a, int b)
+{
+    int64_t d = o.dim[a], s = o.stride[a];
+    o.dim[a] = o.dim[b];
+    o.stride[a] = o.stride[b];
+    o.dim[b] = d;
+    o.stride[b] = s;
+    return o;
+}
+static struct operand repeat(struct operand o, int a, int64_t n)
+{
+    o.dim[a] = n;
+    o.stride[a] = 0;
+    return o;
+}
+
+/* -- inputs */
+static double uniform(struct parity *p)
+{
+    p->random = p->random * 6364136223846793005u + 1442695040888963407u;
+    return (double)(p->random >> 40) / 16777216.0;
+}
+static double draw(struct parity *p, enum op_domain d)
+{
+    double u = uniform(p), s = 2 * u - 1;
+    switch (d) {
+    case DOM_POSITIVE:
+        return 0.1 + 3 * u;
+    case DOM_NONZERO:
+    case DOM_KINK0:
+        return s < 0 ? s * 3 - 0.1 : s * 3 + 0.1;
+    case DOM_UNIT:
+        return 0.95 * s;
+    case DOM_SMALL:
+        return 3 * s;
+    case DOM_INTLIKE:
+        return (double)(int)(5 * s);
+    case DOM_BOOLS:
+        return u < 0.5;
+    default:
+        return 10 * s;
+    }
+}
+static void store(struct parity *p, const struct operand *o, int64_t i, double x)
+{
+    char *at = p->image + o->offset + (uint64_t)i * dtype_size((enum dtype)o->dtype);
+    if (o->dtype == DT_F32) {
+        *(float *)at = (float)x;
+    } else if (o->dtype == DT_I32) {
+        *(int32_t *)at = (int32_t)x;
+    } else if (o->dtype == DT_F64) {
+        *(double *)at = x;
+    } else {
+        *at = x != 0;
+    }
+}
+/* Fills what the operand's strides reach: it was placed contiguous, whatever view is made of it. */
+static void fill(struct parity *p, const struct operand *o, enum op_domain d)
+{
+    int64_t n = 1;
+    for (int a = 0; a < o->rank; a++) {
+        n *= o->dim[a];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double x = draw(p, d);
+        store(p, o, i, o->dtype == DT_I32 && d != DOM_INTLIKE ? (double)(int)(10 * x) : x);
+    }
+}
+static struct operand filled(struct parity *p, enum op_domain d, struct operand o)
+{
+    fill(p, &o, d);
+    return o;
+}
+
+/* -- ops */
+static void describe(char *text, size_t size, const struct operand *o)
+{
+    int n = snprintf(text, size, "%s[", dtype_name((enum dtype)o->dtype));
+    for (int a = 0; a < o->rank && n < (int)size; a++) {
+        n += snprintf(text + n, size - (size_t)n, "%s%lld", a ? ", " : "", (long long)o->dim[a]);
+    }
+    if (n < (int)size) {
+        snprintf(text + n, size - (size_t)n, "]");
+    }
+}
+static struct operand control(const struct parity *p)
+{
+    return (struct operand){.offset = p->control};
+}
+static void add(struct parity *p, enum op op, const struct operand *in, int n_in, struct operand out,
+                const int64_t *attr, uint32_t n_attr, double tolerance)
+{
+    struct operand *o = arena_array(p->memory, struct operand, (size_t)n_in + 2);
+    int64_t *a = arena_array(p->memory, int64_t, n_attr + 1);
+    memcpy(o, in, (size_t)n_in * sizeof *o);
+    if (op_table[op].flags & (OPF_CONTROL | OPF_FAULT)) {
+        o[n_in++] = control(p);
+    }
+    o[n_in] = out;
+    if (n_attr) {
+        memcpy(a, attr, n_attr * sizeof *a);
+    }
+    struct plan_op x = {.op = (uint16_t)op, .part = PART_FORWARD, .node = p->op.n + 1};
+    x.k = (struct kargs){.in = o,
+                         .out = &o[n_in],
+                         .n_in = (uint16_t)n_in,
+                         .n_out = 1,
+                         .attr = a,
+                         .n_attr = n_attr,
+                         .node = x.node};
+    x.k.work = p->work;
+    x.k.work_bytes = op_workspace(op, &x.k, &p->target);
+    struct parity_case c = {.tolerance = tolerance};
+    describe(c.text, sizeof c.text, n_in > 0 && in ? &o[0] : &out);
+    if (x.k.work_bytes > p->work_bytes) {
+        fprintf(stderr, "gpu_parity: %s wants %llu bytes of scratch\n", op_table[op].name,
+                (unsigned long long)x.k.work_bytes);
+        exit(7);
+    }
+    vec_push(p->memory, &p->op, x);
+    vec_push(p->memory, &p->at, c);
+}
+#define ATTR(...) (const int64_t[]){__VA_ARGS__}, (uint32_t)(sizeof((int64_t[]){__VA_ARGS__}) / 8)
+#define NO_ATTR   NULL, 0
+
+/* -- elementwise rows */
+static enum dtype input_type(enum op_sig sig, enum dtype t, int input)
+{
+    return sig == SIG_CHOOSE && input == 0 ? DT_BOOL : t;
+}
+static enum dtype output_type(enum op_sig sig, enum dtype t)
+{
+    return sig == SIG_COMPARE || sig == SIG_EQUAL || sig == SIG_CLASSIFY ? DT_BOOL : t;
+}
+static void elem_case(struct parity *p, enum op op, enum dtype t, enum dtype out,
+                      struct operand (*view)(struct parity *, enum dtype, int), double tolerance)
+{
+    const struct op_info *info = &op_table[op];
+    struct operand in[3];
+    for (int i = 0; i < info->n_min; i++) {
+        in[i] = view(p, input_type(info->sig, t, i), i);
+        struct operand whole = in[i];
+        for (int a = 0; a < whole.rank; a++) {
+            whole.dim[a] = whole.stride[a] == 0 ? 1 : whole.dim[a];
+        }
+        fill(p, &whole, info->sig == SIG_CHOOSE && i == 0 ? DOM_BOOLS : info->domain);
+    }
+    struct operand o = in[0];
+    int64_t size[LIMIT_RANK + 1];
+    for (int a = 0; a < o.rank; a++) {
+        size[a] = o.dim[a];
+    }
+    size[o.rank] = -1;
+    const int64_t to = (int64_t)out;
+    add(p, op, in, info->n_min, place(p, out, size, 0), op == OP_cast ? &to : NULL, op == OP_cast, tolerance);
+}
+static struct operand view_scalar(struct parity *p, enum dtype t, int i)
+{
+    (void)i;
+    return place(p, t, (const int64_t[]){-1}, 0);
+}
+static struct operand view_line(struct parity *p, enum dtype t, int i)
+{
+    (void)i;
+    return PLACE(p, t, 1000);
+}
+static struct operand view_odd(struct parity *p, enum dtype t, int i)
+{
+    return place(p, t, (const int64_t[]){37, -1}, i == 1 ? dtype_size(t) : 0);
+}
+static struct operand view_bias(struct parity *p, enum dtype t, int i)
+{
+    return i == 1 ? repeat(PLACE(p, t, 1, 96), 0, 33) : PLACE(p, t, 33, 96);
+}
+static struct operand view_factor(struct parity *p, enum dtype t, int i)
+{
+    return i == 1 ? repeat(repeat(PLACE(p, t, 1, 1), 0, 20), 1, 32) : PLACE(p, t, 20, 32);
+}
+static struct operand view_turned(struct parity *p, enum dtype t, int i)
+{
+    return i == 0 ? swap(PLACE(p, t, 17, 65), 0, 1) : PLACE(p, t, 65, 17);
+}
+static struct operand view_deep(struct parity *p, enum dtype t, int i)
+{
+    return i == 1 ? repeat(PLACE(p, t, 3, 1, 8, 5), 1, 4) : swap(PLACE(p, t, 3, 8, 4, 5), 1, 2);
+}
+static struct operand view_large(struct parity *p, enum dtype t, int i)
+{
+    (void)i;
+    return PLACE(p, t, 300, 1024);
+}
+static struct operand view_empty(struct parity *p, enum dtype t, int i)
+{
+    (void)i;
+    return PLACE(p, t, 4, 0);
+}
+static struct operand (*const views[])(struct parity *, enum dtype, int) = {
+    view_scalar, view_line, view_odd, view_bias, view_factor, view_turned, view_deep, view_empty};
+
+static void elem_cases(struct parity *p, enum op op)
+{
+    static const unsigned types[] = {[SIG_FLOAT] = 1 << DT_F32,
+                                     [SIG_NUMBER] = 1 << DT_F32 | 1 << DT_I32,
+                                     [SIG_COMPARE] = 1 << DT_F32 | 1 << DT_I32,
+                                     [SIG_EQUAL] = 1 << DT_F32 | 1 << DT_I32 | 1 << DT_BOOL,
+                                     [SIG_LOGIC] = 1 << DT_BOOL,
+                                     [SIG_CHOOSE] = 1 << DT_F32 | 1 << DT_I32 | 1 << DT_BOOL,
+                                     [SIG_CLASSIFY] = 1 << DT_F32,
+                                     [SIG_CAST] = 1 << DT_F32 | 1 << DT_I32 | 1 << DT_BOOL};
+    const struct op_info *info = &op_table[op];
+    for (int t = 1; t < DT_COUNT; t++) {
+        if (!(types[info->sig] >> t & 1)) {
+            continue;
+        }
+        for (size_t v = 0; v < sizeof views / sizeof *views; v++) {
+            for (int out = 1; out < DT_COUNT; out++) {
+                bool wanted = info->sig == SIG_CAST ? (types[SIG_CAST] >> out & 1)
+                                                    : out == (int)output_type(info->sig, (enum dtype)t);
+                if (wanted) {
+                    elem_case(p, op, (enum dtype)t, (enum dtype)out, views[v],
+                              t == DT_F32 ? info->tolerance : 0);
+                }
+            }
+        }
+    }
+    if (op == OP_add || op == OP_silu) {
+        elem_case(p, op, DT_F32, DT_F32, view_large, info->tolerance);
+    }
+}
+
+/* -- reductions */
+static void reduce_case(struct parity *p, enum op op, enum dtype t, struct operand in, uint32_t axes,
+                        double tolerance)
+{
+    int64_t attr[LIMIT_RANK], size[LIMIT_RANK + 1];
+    uint32_t n = 0;
+    int rank = 0;
+    for (int a = 0; a < in.rank; a++) {
+        if (axes >> a & 1) {
+            attr[n++] = a;
+        } else {
+            size[rank++] = in.dim[a];
+        }
+    }
+    size[rank] = -1;
+    fill(p, &in, t == DT_F32 ? DOM_POSITIVE : t == DT_BOOL ? DOM_BOOLS : DOM_INTLIKE);
+    add(p, op, &in, 1, place(p, t, size, 0), attr, n, tolerance);
+}
+static void reduce_cases(struct parity *p, enum op op)
+{
+    const struct op_info *info = &op_table[op];
+    for (int t = 1; t < DT_COUNT; t++) {
+        bool wanted =
+            info->sig == SIG_LOGIC ? t == DT_BOOL : t == DT_F32 || (t == DT_I32 && info->sig == SIG_NUMBER);
+        if (!wanted) {
+            continue;
+        }
+        enum dtype d = (enum dtype)t;
+        double tol = t == DT_F32 && (op == OP_sum || op == OP_mean) ? 5e-6 : 0;
+        reduce_case(p, op, d, PLACE(p, d, 128, 256), 1, tol);
+        reduce_case(p, op, d, PLACE(p, d, 128, 10), 1, tol);
+        reduce_case(p, op, d, PLACE(p, d, 100, 77), 2, tol);
+        reduce_case(p, op, d, PLACE(p, d, 9, 3000), 2, tol);
+        reduce_case(p, op, d, PLACE(p, d, 20, 30), 3, tol);
+        reduce_case(p, op, d, PLACE(p, d, 200001), 1, tol);
+        reduce_case(p, op, d, PLACE(p, d, 9000, 10), 1, tol);
+        reduce_case(p, op, d, PLACE(p, d, 6, 10, 8), 5, tol);
+        reduce_case(p, op, d, PLACE(p, d, 6, 10, 8), 2, tol);
+        reduce_case(p, op, d, swap(PLACE(p, d, 20, 3, 30), 0, 2), 2, tol);
+        reduce_case(p, op, d, swap(PLACE(p, d, 70, 40), 0, 1), 2, tol);
+        reduce_case(p, op, d, PLACE(p, d, 5, 1), 2, tol);
+        if (op != OP_mean) {
+            reduce_case(p, op, d, PLACE(p, d, 3, 0), 2, tol);
+        }
+    }
+}
+
+/* -- rows of the last axis */
+static struct operand row_labels(struct parity *p, struct operand out, int64_t classes)
+{
+    int64_t n = operand_count(&out);
+    out = PLACE(p, DT_I32, n);
+    for (int64_t i = 0; i < n; i++) {
+        store(p, &out, i, i % 7 == 3 ? -1 : (double)(int64_t)(uniform(p) * (double)classes));
+    }
+    return out;
+}
+static void row_case(struct parity *p, int64_t a, int64_t b, int64_t k)
+{
+    struct operand x = filled(p, DOM_SMALL, PLACE(p, DT_F32, a, b, k)), flat = x;
+    add(p, OP_softmax, &x, 1, PLACE(p, DT_F32, a, b, k), NO_ATTR, 5e-6);
+    add(p, OP_argmax, &x, 1, PLACE(p, DT_I32, a, b), NO_ATTR, 0);
+    struct operand ints = filled(p, DOM_INTLIKE, PLACE(p, DT_I32, a, b, k));
+    add(p, OP_argmax, &ints, 1, PLACE(p, DT_I32, a, b), NO_ATTR, 0);
+    flat.rank = 2;
+    flat.dim[0] = a * b;
+    flat.dim[1] = flat.stride[0] = k;
+    flat.stride[1] = 1;
+    struct operand out = PLACE(p, DT_F32, a * b);
+    add(p, OP_xent, (struct operand[]){flat, row_labels(p, out, k)}, 2, out, NO_ATTR, 5e-6);
+}
+static void row_cases(struct parity *p)
+{
+    row_case(p, 1, 5, 10);
+    row_case(p, 8, 16, 10);
+    row_case(p, 3, 1, 1);
+    row_case(p, 2, 1, 5000);
+    row_case(p, 4, 3, 33);
+    struct operand bad = filled(p, DOM_SMALL, PLACE(p, DT_F32, 3, 40));
+    store(p, &bad, 17, (double)NAN);
+    store(p, &bad, 25, (double)NAN);
+    store(p, &bad, 45, (double)INFINITY);
+    add(p, OP_argmax, &bad, 1, PLACE(p, DT_I32, 3), NO_ATTR, 0);
+}
+
+/* -- products */
+static void product(struct parity *p, struct operand x, struct operand w)
+{
+    int64_t size[LIMIT_RANK + 1];
+    struct operand in[2] = {x, w};
+    for (int i = 0; i < 2; i++) {
+        struct operand whole = in[i];
+        for (int a = 0; a < whole.rank; a++) {
+            whole.dim[a] = whole.stride[a] == 0 ? 1 : whole.dim[a];
+        }
+        fill(p, &whole, DOM_UNIT);
+    }
+    for (int a = 0; a < x.rank; a++) {
+        size[a] = x.dim[a];
+    }
+    size[x.rank - 1] = w.dim[w.rank - 1];
+    size[x.rank] = -1;
+    add(p, OP_matmul, in, 2, place(p, DT_F32, size, 0), NO_ATTR, 2e-5);
+}
+static void product_cases(struct parity *p)
+{
+    static const int64_t shape[][3] = {{128, 64, 256}, {128, 256, 128}, {128, 128, 10},
+                                       {69, 64, 256},  {1, 7, 1},       {5, 1, 3},
+                                       {3, 300, 2},    {33, 65, 17},    {256, 1024, 64}};
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
+        int64_t m = shape[i][0], k = shape[i][1], n = shape[i][2];
+        product(p, PLACE(p, DT_F32, m, k), PLACE(p, DT_F32, k, n));
+        product(p, PLACE(p, DT_F32, m, k), swap(PLACE(p, DT_F32, n, k), 0, 1));
+        product(p, swap(PLACE(p, DT_F32, k, m), 0, 1), PLACE(p, DT_F32, k, n));
+        product(p, swap(PLACE(p, DT_F32, k, m), 0, 1), swap(PLACE(p, DT_F32, n, k), 0, 1));
+    }
+    product(p, PLACE(p, DT_F32, 6, 20, 30), PLACE(p, DT_F32, 6, 30, 40));
+    product(p, PLACE(p, DT_F32, 6, 20, 30), repeat(PLACE(p, DT_F32, 1, 30, 40), 0, 6));
+    product(p, PLACE(p, DT_F32, 4, 0), PLACE(p, DT_F32, 0, 5));
+    /* K that a split would have to add up: all ones give K exactly */
+    struct operand x = PLACE(p, DT_F32, 64, 4099), w = PLACE(p, DT_F32, 4099, 48);
+    product(p, x, w);
+    for (int64_t i = 0; i < 64 * 4099; i++) {
+        store(p, &x, i, 1);
+    }
+    for (int64_t i = 0; i < 48 * 4099; i++) {
+        store(p, &w, i, 1);
+    }
+    p->at.at[p->at.n - 1].tolerance = 0;
+}
+
+/* -- moving data */
+static struct operand indices(struct parity *p, int64_t n, int64_t rows)
+{
+    struct operand o = PLACE(p, DT_I32, n);
+    for (int64_t i = 0; i < n; i++) {
+        store(p, &o, i, i % 11 == 5 ? -1 : (double)(int64_t)(uniform(p) * (double)rows));
+    }
+    return o;
+}
+static void index_case(struct parity *p, int64_t rows, int64_t width, int64_t n)
+{
+    struct operand table = filled(p, DOM_ANY, PLACE(p, DT_F32, rows, width)), at = indices(p, n, rows);
+    add(p, OP_gather, (struct operand[]){table, at}, 2, PLACE(p, DT_F32, n, width), NO_ATTR, 0);
+    struct operand v = filled(p, DOM_ANY, PLACE(p, DT_F32, n, width));
+    add(p, OP_put_add, (struct operand[]){table, at, v}, 3, PLACE(p, DT_F32, rows, width), NO_ATTR, 0);
+}
+static void index_cases(struct parity *p)
+{
+    index_case(p, 1437, 64, 128);
+    index_case(p, 10, 3, 500);
+    index_case(p, 65, 96, 4096);
+    index_case(p, 5, 1, 1);
+    struct operand labels = filled(p, DOM_INTLIKE, PLACE(p, DT_I32, 300)),
+                   flags = filled(p, DOM_BOOLS, PLACE(p, DT_BOOL, 300, 3));
+    add(p, OP_gather, (struct operand[]){labels, indices(p, 77, 300)}, 2, PLACE(p, DT_I32, 77), NO_ATTR, 0);
+    add(p, OP_gather, (struct operand[]){flags, indices(p, 77, 300)}, 2, PLACE(p, DT_BOOL, 77, 3), NO_ATTR,
+        0);
+    struct operand box = filled(p, DOM_ANY, PLACE(p, DT_F32, 3, 5));
+    add(p, OP_pad, &box, 1, PLACE(p, DT_F32, 8, 16), ATTR(2, 3, 1, 1), 0);
+    add(p, OP_pad, &box, 1, PLACE(p, DT_F32, 3, 9), ATTR(1, -1, 0, 6), 0);
+    struct operand from = filled(p, DOM_ANY, PLACE(p, DT_F32, 12, 10));
+    add(p, OP_copy, (struct operand[]){swap(from, 0, 1)}, 1, PLACE(p, DT_F32, 10, 12), NO_ATTR, 0);
+    struct operand leaves[] = {filled(p, DOM_ANY, PLACE(p, DT_F32, 10, 7)),
+                               filled(p, DOM_ANY, PLACE(p, DT_F32, 64)),
+                               filled(p, DOM_ANY, PLACE(p, DT_F32, 1))};
+    add(p, OP_pack, leaves, 3, PLACE(p, DT_F32, 128 + 64 + 64), ATTR(0), 0);
+    struct operand table = PLACE(p, DT_F64, 2, 3);
+    const double rows[] = {0, 70, 1.5, 128, 64, -2};
+    for (int i = 0; i < 6; i++) {
+        store(p, &table, i, rows[i]);
+    }
+    add(p, OP_ranges, &table, 1, PLACE(p, DT_F32, 256), ATTR(0, f64_bits(0.25)), 0);
+    add(p, OP_iota, NULL, 0, PLACE(p, DT_I32, 777), NO_ATTR, 0);
+}
+
+/* -- randomness and the control block: exact */
+static void control_cases(struct parity *p)
+{
+    static const int64_t op_id = 0x123456789abcdef, sizes[] = {1, 5, 4096, 100003};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        add(p, OP_uniform, NULL, 0, PLACE(p, DT_F32, sizes[i]), ATTR(op_id + (int64_t)i, 0), 0);
+        add(p, OP_normal, NULL, 0, PLACE(p, DT_F32, sizes[i]), ATTR(op_id - (int64_t)i, 0), 0);
+        struct operand chance = place(p, DT_F32, (const int64_t[]){-1}, 0);
+        store(p, &chance, 0, 0.3);
+        add(p, OP_bernoulli, &chance, 1, PLACE(p, DT_BOOL, sizes[i]), ATTR(op_id ^ (int64_t)i, 0), 0);
+    }
+    struct operand at = PLACE(p, DT_I32, 1000), epoch = place(p, DT_I32, (const int64_t[]){-1}, 0);
+    for (int i = 0; i < 1000; i++) {
+        store(p, &at, i, i - 2);
+    }
+    store(p, &epoch, 0, 3);
+    add(p, OP_shuffle, (struct operand[]){at, epoch}, 2, PLACE(p, DT_I32, 1000), ATTR(op_id, 997), 0);
+    add(p, OP_rows, NULL, 0, PLACE(p, DT_I32, 128), ATTR(0, 1, op_id), 0);
+    add(p, OP_rows, NULL, 0, PLACE(p, DT_I32, 128), ATTR(0, 0, op_id), 0);
+    for (int64_t which = 0; which < 3; which++) {
+        add(p, OP_step, NULL, 0, place(p, DT_I32, (const int64_t[]){-1}, 0), ATTR(0, which), 0);
+    }
+    for (int t = DT_F32; t <= DT_BOOL; t++) {
+        if (t == DT_F32 || t == DT_I32 || t == DT_BOOL) {
+            add(p, OP_knob, NULL, 0, place(p, (enum dtype)t, (const int64_t[]){-1}, 0), ATTR(3), 0);
+        }
+    }
+    add(p, OP_metric, NULL, 0, place(p, DT_F32, (const int64_t[]){-1}, 0), ATTR(0, 0, 5), 0);
+}
+
+void parity_cases(struct parity *p)
+{
+    for (int op = 1; op < OP_COUNT; op++) {
+        if (op_table[op].kind == OPK_ELEM) {
+            elem_cases(p, (enum op)op);
+        } else if (op_table[op].kind == OPK_REDUCE) {
+            reduce_cases(p, (enum op)op);
+        }
+    }
+    row_cases(p);
+    product_cases(p);
+    index_cases(p);
+    control_cases(p);
+}
+
+void parity_faults(struct parity *p)
+{
+    struct operand table = filled(p, DOM_ANY, PLACE(p, DT_F32, 10, 4)), at = indices(p, 6, 10);
+    store(p, &at, 2, 12);
+    add(p, OP_gather, (struct operand[]){table, at}, 2, PLACE(p, DT_F32, 6, 4), NO_ATTR, 0);
+}
