@@ -220,6 +220,8 @@ static char *slurp(const char *path, size_t *n)
     return bytes;
 }
 
+static volatile unsigned char touched; /* keeps the reads of accepted data */
+
 /* Parses from a block of exactly n bytes; whatever is accepted must be consistent. */
 static enum status parse_exact(const char *bytes, size_t n)
 {
@@ -234,9 +236,8 @@ static enum status parse_exact(const char *bytes, size_t n)
     for (uint32_t i = 0; i < f.n; i++) {
         const struct array *x = &f.at[i];
         ck_assert_uint_eq(x->n_bytes, (uint64_t)array_count(x) * x->item_bytes);
-        volatile unsigned char sum = 0;
         for (uint64_t k = 0; k < x->n_bytes; k++) {
-            sum += ((const unsigned char *)x->bytes)[k];
+            touched ^= ((const unsigned char *)x->bytes)[k];
         }
         for (int64_t k = 0; k < array_count(x) && k < 4; k++) {
             if (x->type >= FT_BYTES) {
