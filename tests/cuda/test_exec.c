@@ -277,6 +277,11 @@ START_TEST(refusals)
     fake.devices = 0;
     ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_DEVICE);
     fake.devices = 1;
+    fail_at = 0;
+    fail_code = CUDA_OLD_DRIVER;
+    ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_DEVICE);
+    ck_assert_str_eq(why, "there is no NVIDIA driver for CUDA 13.0 or newer on this machine");
+    fail_at = -1;
     fake.driver = 12040;
     ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_DEVICE);
     ck_assert_ptr_nonnull(strstr(why, "CUDA 12.4"));

@@ -27,6 +27,7 @@ struct cuda_tail {
  */
 enum {
     CUDA_NO_MEMORY = 2,
+    CUDA_OLD_DRIVER = 35,
     CUDA_NO_DEVICE = 100,
     CUDA_NOT_READY = 600,
     CUDA_LIBRARY = 100000,

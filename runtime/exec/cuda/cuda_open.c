@@ -47,8 +47,14 @@ const char *cuda_op_text(const struct exec *e, uint32_t variant, uint32_t op, ch
 
 static enum status check_device(struct exec *e)
 {
-    int n = 0;
-    CUDA_TRY(e, device_count, &n);
+    int n = 0, code = e->api.device_count(e->api.ctx, &n);
+    if (code == CUDA_OLD_DRIVER) {
+        return cuda_error(e, ST_DEVICE, "there is no NVIDIA driver for CUDA %d.%d or newer on this machine",
+                          OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10);
+    }
+    if (code) {
+        return cuda_failed(e, CUDA_CALL_device_count, code);
+    }
     if (n < 1) {
         return cuda_error(e, ST_DEVICE, "this machine has no CUDA device");
     }

@@ -1,0 +1,291 @@
+"""The body of gpu_check.sh: runs the programs of a build on this machine's GPU and collects pass or fail with numbers.
+
+Needs only Python's standard library; pynvml, where present, gives the device memory over time.
+"""
+import glob
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+PARTS = sys.argv[3:] or ["tests", "parity", "digits", "sanitize", "memory"]
+MODEL = os.path.join(SOURCE, "models", "digits.gml")
+WORK = tempfile.mkdtemp(prefix="gml_check.")
+ENV = dict(os.environ, GML_STD=os.path.join(SOURCE, "models", "std"))
+rows = []
+
+
+def row(name, ok, result, want=""):
+    rows.append((name, ok, result, want))
+    print(f"[{'ok' if ok else 'FAIL'}] {name}: {result}", file=sys.stderr, flush=True)
+
+
+def program(name):
+    return os.path.join(BUILD, "bin", name)
+
+
+def run(command, limit=120, env=None):
+    """Exit code, stdout, stderr, seconds; 124 when it took longer than the limit."""
+    start = time.monotonic()
+    try:
+        p = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=env or ENV, cwd=SOURCE)
+        return p.returncode, p.stdout, p.stderr, time.monotonic() - start
+    except subprocess.TimeoutExpired:
+        return 124, "", f"more than {limit} s", time.monotonic() - start
+
+
+def last_line(text):
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return lines[-1][:160] if lines else ""
+
+
+class Train:
+    """One `gmlrun train` into a folder of its own."""
+
+    count = 0
+
+    def __init__(self, *options, device="cuda", seed=1, limit=120, env=None, prefix=()):
+        Train.count += 1
+        self.folder = os.path.join(WORK, f"run{Train.count}")
+        command = [*prefix, program("gmlrun"), "train", MODEL, "--device", device, "--seed", str(seed), "--out", self.folder,
+                   "-q", *options]
+        self.code, self.out, self.err, self.wall = run(command, limit, env)
+
+    def lines(self):
+        path = os.path.join(self.folder, "metrics.jsonl")
+        if not os.path.exists(path):
+            return []
+        with open(path) as f:
+            return [json.loads(line) for line in f if line.strip()]
+
+    def summary(self):
+        found = [line for line in self.lines() if line["event"] == "summary"]
+        return found[-1] if found else {"metrics": {}, "steps": 0, "seconds": 0}
+
+    def best(self, metric):
+        return max((line["metrics"][metric] for line in self.lines() if metric in line["metrics"]), default=float("nan"))
+
+    def losses(self):
+        return [line["metrics"]["train.loss"] for line in self.lines() if line["event"] == "step"]
+
+    def weights(self):
+        path = os.path.join(self.folder, "weights.safetensors")
+        if not os.path.exists(path):
+            return None
+        with open(path, "rb") as f:
+            data = f.read()
+        size = struct.unpack("<Q", data[:8])[0]
+        header = json.loads(data[8:8 + size])
+        body = data[8 + size:]
+        return {k: body[slice(*v["data_offsets"])] for k, v in header.items() if k != "__metadata__"}
+
+    def failed(self, name):
+        if self.code != 0:
+            row(name, False, f"exit {self.code}: {last_line(self.err)}")
+        return self.code != 0
+
+
+def floats(b):
+    return struct.unpack(f"<{len(b) // 4}f", b)
+
+
+def check_tests():
+    found = sorted(glob.glob(program("cuda_test_*")) + glob.glob(program("base_test_p*")))
+    for path in found:
+        code, out, err, _ = run([path], 60)
+        row(f"test {os.path.basename(path)}", code == 0, last_line(out + err))
+    if not found:
+        row("tests", False, "no test binary in the build")
+
+
+def check_parity():
+    code, out, err, wall = run([program("gpu_parity")], 180)
+    print(out, flush=True)
+    wanted = ("parity:", "graph against", "fault word")
+    for line in out.splitlines():
+        if line.startswith(wanted):
+            bad = "**" in line or (line.startswith("parity:") and ", 0 differ, 0 operators" not in line)
+            row(line.split(":")[0], not bad, line.split(":", 1)[1].strip())
+    row("gpu_parity", code == 0, f"exit {code}, {wall:.1f} s {last_line(err)}")
+
+
+def check_doctor():
+    code, out, err, _ = run([program("gmlrun"), "doctor"], 60)
+    print(out, flush=True)
+    row("doctor", code == 0, last_line(out) or last_line(err))
+
+
+def check_accuracy():
+    scores, first = [], None
+    for seed in range(1, 6):
+        t = Train(seed=seed)
+        if t.failed(f"train seed {seed}"):
+            return None
+        scores.append(t.best("eval.acc"))
+        first = first or t
+    row("accuracy, seeds 1-5", min(scores) >= 0.95, " ".join(f"{s:.4f}" for s in scores), "best eval.acc >= 0.95 each")
+    return first
+
+
+def check_determinism(first):
+    again = Train(seed=1)
+    same = again.code == 0 and again.weights() == first.weights() is not None
+    row("same seed twice", same, "same bits" if same else "weights differ")
+
+
+def check_initial_weights():
+    options = ("--steps", "1", "--set", "lr=0")
+    cuda, cpu = Train(*options), Train(*options, device="cpu")
+    if cuda.failed("initial weights") or cpu.failed("initial weights, cpu"):
+        return
+    a, b = cuda.weights(), cpu.weights()
+    different = [k for k in b if a.get(k) != b[k]] if a and b else ["no weights"]
+    row("initial weights as on the CPU", not different, "same bits" if not different else f"differ: {', '.join(different[:3])}")
+
+
+def check_first_losses():
+    options = ("--steps", "20", "--log-every", "1")
+    cuda, cpu = Train(*options), Train(*options, device="cpu")
+    if cuda.failed("first losses") or cpu.failed("first losses, cpu"):
+        return
+    a, b = cuda.losses(), cpu.losses()
+    worst = max((abs(x - y) / max(1e-3, abs(y)) for x, y in zip(a, b)), default=float("inf"))
+    ok = len(a) == len(b) == 20 and worst < 1e-4
+    row("first 20 losses against the CPU", ok, f"{len(a)} of 20, largest relative difference {worst:.2g}", "< 1e-4")
+
+
+def check_speed():
+    for device in ("cuda", "cpu"):
+        code, out, err, _ = run([program("gmlrun"), "bench", MODEL, "--device", device, "--json"], 120)
+        if code != 0:
+            row(f"bench {device}", False, f"exit {code}: {last_line(err)}")
+            continue
+        b = json.loads(out.strip().splitlines()[-1])
+        row(f"bench {device}", True, f"{b['median_ms'] * 1000:.1f} us a step (median), best {b['best_ms'] * 1000:.1f} us, "
+            f"{b['steps_per_second']:.0f} steps/s")
+    t = Train("--parts", "--steps", "50")
+    if not t.failed("--parts"):
+        row("--parts", True, f"{t.summary()['steps']} steps")
+
+
+def audit(steps):
+    """Driver calls of a run of some steps inside the first epoch."""
+    path = os.path.join(WORK, f"audit{steps}.txt")
+    env = dict(ENV, CUDA_INJECTION64_PATH=os.path.join(BUILD, "lib", "libgml_audit.so"), GML_AUDIT=path)
+    t = Train("--steps", str(steps), "--set", "B=8", "--log-every", "1000", env=env)
+    if t.code != 0 or not os.path.exists(path):
+        return t, None
+    with open(path) as f:
+        return t, {name: int(n) for n, name in (line.split() for line in f)}
+
+
+def check_audit():
+    if not os.path.exists(os.path.join(BUILD, "lib", "libgml_audit.so")):
+        row("driver calls per step", False, "libgml_audit.so is not in the build")
+        return
+    (t, few), (_, many) = audit(20), audit(170)
+    if few is None or many is None:
+        row("driver calls per step", False, f"no counts: exit {t.code}: {last_line(t.err)}")
+        return
+    extra = {k: many.get(k, 0) - few.get(k, 0) for k in sorted(set(few) | set(many)) if many.get(k, 0) != few.get(k, 0)}
+    polls = ("cuStreamQuery", "cuGetProcAddress", "cuCtxGetCurrent")
+    launches = sum(n for k, n in extra.items() if k.startswith("cuGraphLaunch"))
+    other = {k: n for k, n in extra.items() if not k.startswith("cuGraphLaunch") and not k.startswith(polls)}
+    text = ", ".join(f"{n} {k}" for k, n in extra.items())
+    row("driver calls of 150 more steps", launches == 150 and not other, text, "150 cuGraphLaunch, nothing else")
+
+
+def check_digits():
+    check_doctor()
+    first = check_accuracy()
+    if first is None:
+        return
+    s = first.summary()
+    row("digits run", True, f"{s['steps']} steps in {s['seconds']:.2f} s on {s.get('device')}; whole command {first.wall:.2f} s")
+    check_determinism(first)
+    check_initial_weights()
+    check_first_losses()
+    check_speed()
+    check_audit()
+
+
+def check_sanitize():
+    tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    if not os.path.exists(tool):
+        row("compute-sanitizer", False, "not found")
+        return
+    for kind in ("memcheck", "initcheck"):
+        prefix = (tool, "--tool", kind, "--error-exitcode", "86")
+        t = Train("--steps", "20", "--debug-plan", prefix=prefix, limit=120)
+        row(f"{kind}, 20 steps of --debug-plan", t.code == 0, f"exit {t.code}, {t.wall:.0f} s: {last_line(t.out + t.err)}")
+    for kind in ("memcheck", "racecheck"):
+        code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", program("gpu_parity")], 120)
+        row(f"{kind}, all operators", code == 0, f"exit {code}, {wall:.0f} s: {last_line(out + err)}")
+
+
+def memory_reader():
+    """A function that gives the used bytes of the device, or None."""
+    try:
+        import pynvml
+        pynvml.nvmlInit()
+        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+        return lambda: pynvml.nvmlDeviceGetMemoryInfo(handle).used
+    except Exception:
+        return None
+
+
+def check_memory():
+    used = memory_reader()
+    if not used:
+        row("device memory", False, "pynvml is not there")
+        return
+    before = used()
+    folder = os.path.join(WORK, "memory")
+    p = subprocess.Popen([program("gmlrun"), "train", MODEL, "--device", "cuda", "--out", folder, "-q", "--set", "epochs=4000",
+                          "--steps", "40000", "--log-every", "10"], env=ENV, cwd=SOURCE, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True)
+    path, at, step, seen = os.path.join(folder, "metrics.jsonl"), {}, 0, ""
+    f = None
+    while p.poll() is None:
+        if f is None and os.path.exists(path):
+            f = open(path)
+        seen += f.read() if f else ""
+        *lines, seen = seen.split("\n")
+        for line in lines:
+            step = max(step, json.loads(line).get("step", 0)) if line else step
+        for mark in (10, 2000, 20000):
+            if step >= mark and mark not in at:
+                at[mark] = (step, used() - before)
+        time.sleep(0.001)
+    if p.returncode != 0:
+        row("device memory", False, f"exit {p.returncode}: {last_line(p.stderr.read())}")
+        return
+    text = ", ".join(f"{b / 2**20:.0f} MiB at step {s}" for s, b in at.values())
+    flat = 10 in at and 2000 in at and len({b for _, b in at.values()}) == 1
+    row("device memory", flat, text, "the same at step 10 and 2,000")
+
+
+def main():
+    checks = {"tests": check_tests, "parity": check_parity, "digits": check_digits, "sanitize": check_sanitize,
+              "memory": check_memory}
+    start = time.monotonic()
+    for part in PARTS:
+        try:
+            checks[part]()
+        except Exception as error:  # the table must come in every case
+            row(part, False, f"{type(error).__name__}: {error}")
+    shutil.rmtree(WORK, ignore_errors=True)
+    print("\n| check | result | numbers | expected |\n|---|---|---|---|")
+    for name, ok, result, want in rows:
+        print(f"| {name} | {'pass' if ok else '**FAIL**'} | {result.replace('|', '/')} | {want} |")
+    bad = sum(not ok for _, ok, _, _ in rows)
+    print(f"\n{len(rows)} checks, {bad} failed, {time.monotonic() - start:.0f} s")
+    return bad != 0
+
+
+sys.exit(main())
