@@ -48,12 +48,10 @@ val differentiate(struct build *b, val loss, uint32_t tree);
 
 /* The rank-0 value that v repeats everywhere (v itself at rank 0), through views; 0 if it is none. */
 val splat_of(const struct graph *g, val v);
-/* Whether v is the same constant everywhere; bool is 0 or 1. */
+/* Whether v is the same constant everywhere: as written, not yet rounded to its type; bool is 0 or 1. */
 bool constant_of(const struct graph *g, val v, double *x);
-/* An elementwise row on numbers, in the arithmetic of its type; false where it must not be folded. */
+/* An elementwise row on numbers, not yet rounded to their type; false where it must not be folded. */
 bool elem_eval(enum op op, enum dtype in, enum dtype out, const double *x, double *r);
-/* x as the type stores it. */
-double round_to(enum dtype t, double x);
 /* The folded form of node n over inputs `in`, 0 if there is none. */
 val fold_node(struct rewrite *rw, const struct node *n);
 

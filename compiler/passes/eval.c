@@ -1,5 +1,7 @@
-/* Elementwise rows on single numbers, generated from the forward column of ops.def and computed in the type
- * of the operands, so that a folded constant is what the CPU kernel would have computed.
+/* Elementwise rows on single numbers, generated from the forward column of ops.def. Floats are computed in
+ * double and rounded when they are stored, as all compile-time numbers are, so a graph that is run in f64
+ * loses nothing; yes or no answers and whole numbers are found for the values that the type can hold.
+ * Integers are computed as integers.
  */
 #include "compiler/passes.h"
 #include "kernels/vocab.h"
@@ -22,7 +24,6 @@
         return (type)(forward);                                                                              \
     }
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
-    EVALUATOR(f32_##name, float, fwd)                                                                        \
     EVALUATOR(f64_##name, double, fwd) EVALUATOR(i32_##name, int32_t, INT_##sig(fwd))
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)
 #define VIEW(name, dsl, attrs, doc)
@@ -30,36 +31,28 @@
 #include "kernels/ops.def"
 #undef ELEM
 
-#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
-    [OP_##name] = {f32_##name, f64_##name, i32_##name},
+#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc) [OP_##name] = {f64_##name, i32_##name},
 static const struct {
-    float (*f32)(float, float, float);
     double (*f64)(double, double, double);
     int32_t (*i32)(int32_t, int32_t, int32_t);
 } evaluators[OP_COUNT] = {
 #include "kernels/ops.def"
 };
 
-double round_to(enum dtype t, double x)
+static double rounded(enum dtype t, double x)
 {
     return t == DT_F32 ? (double)(float)x : x;
 }
 static bool eval_cast(enum dtype in, enum dtype out, double x, double *r)
 {
-    switch (out) {
-    case DT_F32:
-    case DT_F64:
-        *r = round_to(out, x);
-        return true;
-    case DT_I32:
+    if (out == DT_I32) {
         *r = in == DT_F32 ? gml_i32_f32((float)x) : gml_i32_f64(x);
-        return true;
-    case DT_BOOL:
-        *r = x != 0;
-        return true;
-    default:
-        return false;
+    } else if (out == DT_BOOL) {
+        *r = rounded(in, x) != 0;
+    } else {
+        *r = out == DT_F64 ? rounded(in, x) : x;
     }
+    return true;
 }
 bool elem_eval(enum op op, enum dtype in, enum dtype out, const double *x, double *r)
 {
@@ -69,12 +62,11 @@ bool elem_eval(enum op op, enum dtype in, enum dtype out, const double *x, doubl
     if (op == OP_cast) {
         return eval_cast(in, out, x[0], r);
     }
-    if (in == DT_F32) {
-        *r = (double)evaluators[op].f32((float)x[0], (float)x[1], (float)x[2]);
-    } else if (in == DT_F64) {
-        *r = evaluators[op].f64(x[0], x[1], x[2]);
-    } else {
+    if (!dtype_is_float(in)) {
         *r = (double)evaluators[op].i32((int32_t)x[0], (int32_t)x[1], (int32_t)x[2]);
+        return true;
     }
+    enum dtype as = out == DT_BOOL ? in : DT_F64;
+    *r = evaluators[op].f64(rounded(as, x[0]), rounded(as, x[1]), rounded(as, x[2]));
     return true;
 }

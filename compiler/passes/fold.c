@@ -25,7 +25,7 @@ bool constant_of(const struct graph *g, val v, double *x)
         return false;
     }
     const struct node *n = graph_node(g, s);
-    *x = round_to((enum dtype)n->dtype, bits_f64(node_attrs(g, n)[0]));
+    *x = bits_f64(node_attrs(g, n)[0]);
     return true;
 }
 
