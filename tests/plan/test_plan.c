@@ -360,6 +360,31 @@ START_TEST(views_become_strides)
 }
 END_TEST
 
+/* H = 0: empty values have places too, and sums over nothing are launched. */
+START_TEST(empty_tensors)
+{
+    struct make m = make_graph();
+    make_config(&m, "H", 0);
+    struct type t = {.dtype = DT_F32, .rank = 2, .dim = {m.g->configs.at[0].symbol, make_dim(&m, 4)}};
+    uint32_t s = make_state(&m, "s", t);
+    make_phase(&m, "empty", PHASE_USER);
+    val x = make_read(&m, s), n = NODE(&m, .op = OP_neg, IN(x));
+    val flip = NODE(&m, .op = OP_permute, IN(n), ATTR(1, 0));
+    struct type flat = {.dtype = DT_F32, .rank = 1, .dim = {dim_mul(&m.g->dims, t.dim[0], t.dim[1])}};
+    val line = NODE(&m, .op = OP_reshape, IN(flip), .type = flat);
+    make_commit(&m, s, n);
+    val sum = NODE(&m, .op = OP_sum, IN(line), ATTR(0));
+    make_output(&m, sum);
+    make_output(&m, NODE(&m, .op = OP_softmax, IN(flip)));
+    struct plan_options o = {0};
+    struct plan *p = make_plan(&m, &o);
+    ck_assert_uint_eq(p->var[s].bytes, 0);
+    ck_assert_uint_eq(count_ops(plan_find(p, m.phase, false), OP_sum), 1);
+    o.no_reuse = true;
+    make_plan(&m, &o);
+}
+END_TEST
+
 /* -- errors at load */
 
 START_TEST(sizes_that_do_not_divide)
@@ -494,6 +519,6 @@ END_TEST
 MAIN("plan", gradients_are_made_in_their_slots, parts_are_contiguous_and_all_there,
      a_transposed_factor_needs_no_copy, a_pass_has_a_tail, raw_rows_live_in_the_data_phase,
      kernels_see_resolved_attributes, batch_is_a_number_of_its_variant, two_states_that_swap_need_copies,
-     a_product_with_itself_goes_through_a_copy, views_become_strides, sizes_that_do_not_divide,
+     a_product_with_itself_goes_through_a_copy, views_become_strides, empty_tensors, sizes_that_do_not_divide,
      a_batch_above_the_rows, unknown_config_and_no_rows, too_little_memory_names_what_fits,
      workspace_is_shared_and_large_enough, four_thousand_values)
