@@ -42,6 +42,9 @@ struct comment {
 struct parsed {
     struct ast *file; /* AST_FILE, also after errors: what could be parsed */
     VEC(struct comment) comments;
+    /* Names that statements with syntax errors would have declared. An unknown name among them is no second
+     * error. */
+    VEC(const char *) lost;
 };
 
 /* Parses source `file` of sink->sources. Syntax errors go to the sink; the parser recovers at the end of a

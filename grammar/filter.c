@@ -10,6 +10,7 @@
  *
  * `queue` is a stack of tokens to deliver before those of the scanner: looked at, put back or supplied.
  */
+#include <ctype.h>
 #include "grammar/parse.h"
 #include "grammar/gml.tab.h"
 
@@ -169,11 +170,40 @@ static uint32_t drop_partial(struct parse *p)
     return braces;
 }
 
+/* -- Broken statements */
+
+/* Notes what the statement that is given up would have declared: the word after its keyword, or those of a
+ * pattern. */
+static void note_lost(struct parse *p)
+{
+    if (p->first.kind == LET && p->second.kind == '(') {
+        uint32_t at = p->second.at.end;
+        while (at < p->n && (isalnum((unsigned char)p->text[at]) || strchr("_, \t\n", p->text[at]))) {
+            uint32_t start = at;
+            while (at < p->n && (isalnum((unsigned char)p->text[at]) || p->text[at] == '_')) {
+                at++;
+            }
+            if (at > start) {
+                vec_push(p->arena, &p->out->lost, intern_n(p->names, p->text + start, at - start));
+            }
+            at += at == start;
+        }
+        return;
+    }
+    if (p->first.kind == ID && p->last.at.start == p->first.at.start) {
+        p->second = *peek(p); /* `layr L`: refused at its first word */
+    }
+    if (p->second.kind == ID && (p->first.kind == ID || class_of(p->first.kind))) {
+        vec_push(p->arena, &p->out->lost, p->second.name);
+    }
+}
+
 /* Ends all open blocks before t, which is still to come: its line starts a declaration, or the file ends. */
 static void close_all(struct parse *p, struct token t)
 {
     if (!p->quiet) {
         report_unclosed(p, p->suspect.kind ? &p->suspect : top(p), &t);
+        note_lost(p);
     }
     be_quiet(p, &t);
     for (uint32_t i = 0; i < p->open.n; i++) {
@@ -187,7 +217,6 @@ static void close_all(struct parse *p, struct token t)
     p->suspect.kind = 0;
 }
 
-/* -- Skipping a broken statement */
 static void skip_statement(struct parse *p)
 {
     struct token *t = peek(p);
@@ -222,6 +251,7 @@ void filter_recover(struct parse *p)
     /* Seen as the start of a statement, or put back before: the parser would only refuse it again. */
     bool refused = (p->first.at.start == t.at.start && !p->quiet) || p->put_back_at == t.at.start;
     p->skip_depth = 0;
+    note_lost(p);
     if (is_separator(t.kind) || t.kind == END) {
         drop_partial(p);
         return; /* the parser goes on with it */
@@ -249,6 +279,9 @@ static void deliver(struct parse *p, struct token t)
     p->popped = (struct bracket){0};
     if (block || is_separator(p->before.kind)) {
         p->first = t;
+        p->second = (struct token){0};
+    } else if (p->before.at.start == p->first.at.start) {
+        p->second = t;
     }
     if (p->quiet && t.at.start > p->quiet_end) {
         p->quiet = false;
@@ -269,6 +302,7 @@ static struct token choose(struct parse *p)
     } else if (line_starts_with(&t, STATEMENT) && p->open.n && !top(p)->is_block) {
         if (!p->quiet) {
             report_unclosed(p, top(p), &t);
+            note_lost(p);
         }
         be_quiet(p, &t);
         drop_partial(p);

@@ -69,6 +69,7 @@ struct parse {
     VEC(struct bracket) open;
     struct token last, before; /* delivered last, and the one before it */
     struct token first;        /* first of the statement */
+    struct token second;       /* and the one after it */
     struct bracket popped;     /* what `last` closed; kind 0: nothing */
     struct bracket suspect;    /* opener whose `}` is indented otherwise; kind 0: none */
     bool skipping;             /* in a broken statement */

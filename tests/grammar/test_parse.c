@@ -301,6 +301,34 @@ START_TEST(lines_separate_statements)
 }
 END_TEST
 
+static bool is_lost(const char *name)
+{
+    for (uint32_t i = 0; i < parsed.lost.n; i++) {
+        if (strcmp(parsed.lost.at[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Names whose declaration is broken are known to be lost, others are not. */
+START_TEST(lost_names_are_noted)
+{
+    ck_assert_int_eq(
+        parse_text("let a = (3\nlayr L(x) { return x }\nlet good = 1\nlet (u, v_1) = 3 +\nlet n = A{3\n"
+                   "phase p { parm w: f32 = 0\n let z = 1 2\n }\nlayer M{H: (x) { return x }\nrun { }\n"),
+        ST_MODEL);
+    static const char *const lost[] = {"a", "L", "u", "v_1", "n", "w", "z", "M"};
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        ck_assert_msg(is_lost(lost[i]), "%s", lost[i]);
+    }
+    ck_assert(!is_lost("good"));
+    ck_assert(!is_lost("p"));
+    ck_assert_int_eq(parse_text("let a = 3\n"), ST_OK);
+    ck_assert_uint_eq(parsed.lost.n, 0);
+}
+END_TEST
+
 START_TEST(expressions_parse_alone)
 {
     struct ast *e;
@@ -434,6 +462,7 @@ int main(void)
     tcase_add_test(t, spans_are_exact);
     tcase_add_test(t, doc_comments_attach);
     tcase_add_test(t, lines_separate_statements);
+    tcase_add_test(t, lost_names_are_noted);
     tcase_add_test(t, expressions_parse_alone);
     tcase_add_test(t, limits_hold);
     tcase_add_test(t, bytes_are_checked);
