@@ -158,10 +158,38 @@ struct value slot_value(struct elab *e, struct slot *s, struct span at)
 
 /* -- names in expressions */
 
+/* Whether a declaration of the name was lost in a syntax error: the name stands on the line of one. */
+static bool lost_in_syntax(struct elab *e, const char *name)
+{
+    size_t n = strlen(name);
+    for (uint32_t i = 0; i < e->sink->list.n; i++) {
+        const struct diag *d = &e->sink->list.at[i];
+        if (d->code != DIAG_E0100 || !d->span.file || d->span.file >= e->g->sources.list.n) {
+            continue;
+        }
+        const struct source *s = &e->g->sources.list.at[d->span.file];
+        uint32_t from = d->span.start, to = d->span.start;
+        while (from && s->text[from - 1] != '\n') {
+            from--;
+        }
+        while (to < s->n && s->text[to] != '\n') {
+            to++;
+        }
+        for (uint32_t k = from; k + n <= to; k++) {
+            if (!strncmp(s->text + k, name, n)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
 static void unknown_name(struct elab *e, struct env *env, const char *name, struct span at)
 {
     if (is_later_name(name)) {
         refuse(e, at, arena_printf(e->arena, "`%s`", name));
+        return;
+    }
+    if (lost_in_syntax(e, name)) {
         return;
     }
     fail(e, DIAG_E1001, at, "unknown name `%s`", name);

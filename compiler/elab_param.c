@@ -275,14 +275,20 @@ void declare_state(struct elab *e, struct ast *a, struct env *env)
 
 /* -- next */
 
+/* Usually the same text in a second application: then the application is the culprit. */
+static void second_next(struct elab *e, struct ast *a, const char *key, struct span first)
+{
+    bool again = first.file == a->span.file && first.start == a->span.start && e->frame;
+    fail(e, DIAG_E1030, again ? e->frame->call : a->span, "a second `next` for %s in one tick", key);
+    diag_label(e->sink, first, again ? "commits here each time" : "the first is here");
+}
 static bool commit_leaf(struct elab *e, struct value var, struct value v, const char *name, struct ast *a)
 {
     const struct var *to = &e->g->vars.at[var.index];
     const struct phase *p = &e->g->phases.at[e->b.phase];
     for (uint32_t i = 0; i < p->commits.n; i++) {
         if (p->commits.at[i].var == var.index) {
-            fail(e, DIAG_E1030, a->span, "a second `next` for %s in one tick", to->key);
-            diag_label(e->sink, p->commits.at[i].span, "the first is here");
+            second_next(e, a, to->key, p->commits.at[i].span);
             diag_help(e->sink, "a stateful layer is applied once in a tick: pass the state, make two "
                                "instances, or batch the inputs");
             return false;

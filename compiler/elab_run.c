@@ -111,10 +111,7 @@ static uint32_t expression_phase(struct elab *e, struct ast *a)
 static void save(struct elab *e, struct ast *a, uint32_t id)
 {
     if (a->a && strcmp(a->name, "best")) {
-        static const char *const words[] = {"best"};
-        fail(e, DIAG_E1004, a->span, "`save %s ..`: did you mean `save best ..`?", a->name);
-        help_closest(e, a->name, words, 1);
-        return;
+        return; /* the parser reported another word */
     }
     e->g->run.at[id].file = a->str;
     if (a->a) {

@@ -105,7 +105,9 @@ static void set_name(struct elab *e, struct ast *a, struct env *env)
     }
     struct slot *s = env_find(env, t->name, &closed);
     if (!s) {
-        name_value(e, env, t->name, t->span);
+        if (name_value(e, env, t->name, t->span).kind != V_POISON) {
+            fail(e, DIAG_E1020, t->span, "`%s` belongs to the language", t->name);
+        }
     } else if (s->kind == SLOT_VAR) {
         fail(e, DIAG_E1021, t->span, "`%s` is a %s", t->name, s->what == NAME_PARAM ? "parameter" : "state");
         diag_help(e->sink, s->what == NAME_PARAM ? "minimize moves parameters" : "`next %s = ..`", t->name);

@@ -270,9 +270,8 @@ static bool match_dim(struct elab *e, const struct match *m, struct ast *a, dim 
     if (d == found) {
         return true;
     }
-    const char *text = a->kind == AST_NUM
-                           ? dim_text(e, d)
-                           : arena_printf(e->arena, "%s = %s", source_slice(e, a->span), dim_text(e, d));
+    const char *written = source_slice(e, a->span), *size = dim_text(e, d);
+    const char *text = strcmp(written, size) ? arena_printf(e->arena, "%s = %s", written, size) : size;
     return dim_mismatch(e, m, v, axis, text, found, s);
 }
 static bool match_rest(struct elab *e, const struct match *m, struct ast *a, const dim *found, int n,

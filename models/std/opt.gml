@@ -14,11 +14,11 @@ fn project(p)        = where(tagged(p, "nonneg"), max(p, 0), p)
 ## Stochastic gradient descent as torch.optim.SGD: v = mu v + (g + decay p)
 layer sgd{lr, momentum = 0.0, nesterov = false, decay = 0.0, clip = none}(p, g) {
     let h = clip_norm(g, clip) + weights(p, decay) * p
+    metric grad_norm = norm(g)
     if (momentum == 0) { return project(p - lr * h) }
     state v: p = 0                                                      # a value's name in type position: the type of that value
     let v1 = momentum * v + h
     next v = v1
-    metric grad_norm = norm(g)
     return project(p - lr * (if nesterov then h + momentum * v1 else v1))
 }
 ## Adam with decoupled weight decay; parameters tagged no_decay do not shrink.

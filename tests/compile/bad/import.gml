@@ -1,0 +1,5 @@
+
+import nnn
+phase p {
+    output y = nnn.one(1)
+}

@@ -1,0 +1,3 @@
+gml 1
+import "ring_b.gml" as b
+fn one(x) = b.two(x)
