@@ -21,6 +21,13 @@ struct reducer {
     void (*finish)(void *out, const void *acc, int64_t n, int64_t count);
 };
 
+/* Unrolled early, comparisons of lanes become branches; as a loop they become vector operations. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define ROLLED _Pragma("GCC unroll 1") _Pragma("GCC ivdep")
+#else
+#define ROLLED
+#endif
+
 #define REDUCER(name, type, TT, identity, combine, last)                                                     \
     static void start_##name##_##type(void *acc, int64_t count)                                              \
     {                                                                                                        \
@@ -49,7 +56,8 @@ struct reducer {
             lane[j] = (TT)(identity);                                                                        \
         }                                                                                                    \
         for (; i + LANES <= count; i += LANES) {                                                             \
-            for (int j = 0; j < LANES; j++) {                                                                \
+            ROLLED for (int j = 0; j < LANES; j++)                                                           \
+            {                                                                                                \
                 const TT a = lane[j], x = px[i + j];                                                         \
                 lane[j] = (TT)(combine);                                                                     \
             }                                                                                                \
