@@ -12,7 +12,8 @@ struct program {
     struct diag_sink sink;
     struct graph *g;
     struct plan *plan;
-    char *memory;
+    char *memory; /* image of the arena, fresh after every launch */
+    struct exec *e;
 };
 
 static inline struct graph *compile_with(struct program *p, const char *text, const struct compile_set *set, uint32_t n_set)
@@ -39,7 +40,14 @@ static inline void launch(struct program *p, const char *phase)
     ck_assert_msg(i >= 0, "no phase %s", phase);
     const struct plan_variant *v = plan_find(p->plan, (uint32_t)i, false);
     ck_assert_ptr_nonnull(v);
-    ck_assert_int_eq(cpu_run_variant(p->memory, p->plan, (uint32_t)(v - p->plan->variant), 1), ST_OK);
+    uint32_t index = (uint32_t)(v - p->plan->variant);
+    if (!p->e) { /* init runs on the host image */
+        ck_assert_int_eq(cpu_run_variant(p->memory, p->plan, index, 1), ST_OK);
+        return;
+    }
+    ck_assert_int_eq(backend_cpu.launch(p->e, index, true), ST_OK);
+    ck_assert_int_eq(backend_cpu.sync(p->e), ST_OK);
+    ck_assert_int_eq(backend_cpu.download(p->e, 0, p->memory, p->plan->bytes), ST_OK);
 }
 static inline struct control *control_of(struct program *p)
 {
@@ -63,6 +71,18 @@ static inline void start_with(struct program *p, const char *text, const struct 
         control_of(p)->knob[i] = p->g->configs.at[i].value;
     }
     launch(p, "init");
+    static const struct exec_options one = {.threads = 1};
+    char why[256] = "";
+    ck_assert_msg(backend_cpu.open(&one, &p->e, why, sizeof why) == ST_OK, "%s", why);
+    ck_assert_int_eq(backend_cpu.arena(p->e, p->plan->bytes), ST_OK);
+    ck_assert_int_eq(backend_cpu.prepare(p->e, p->plan), ST_OK);
+    ck_assert_int_eq(backend_cpu.upload(p->e, 0, p->memory, p->plan->bytes), ST_OK);
+}
+/* A live config of a running program. */
+static inline void turn_knob(struct program *p, uint32_t config, double x)
+{
+    control_of(p)->knob[config] = x;
+    ck_assert_int_eq(backend_cpu.upload(p->e, 0, p->memory, p->plan->bytes), ST_OK);
 }
 static inline void start(struct program *p, const char *text)
 {
@@ -70,6 +90,7 @@ static inline void start(struct program *p, const char *text)
 }
 static inline void finish(struct program *p)
 {
+    backend_cpu.close(p->e);
     free(p->memory);
     arena_free(p->a);
 }

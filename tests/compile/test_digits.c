@@ -89,10 +89,10 @@ START_TEST(test_draws_keep_their_names)
 }
 END_TEST
 
-static const char knobs[] = "gml 1\nconfig n: dim = 3\nconfig rate = 0.5\nconfig wide = 2\nconfig on = true\nconfig name = \"a\"\n"
+static const char knobs[] = "gml 1\nconfig n: dim = 3\nconfig rate = 0.5\nconfig wide = 2\nconfig flag = true\nconfig name = \"a\"\n"
                             "config sizes = [1, 2]\nconfig deep = 2\nphase p {\n let x = ones([n, wide])\n"
                             " if (deep > 1) { x = x + 1 }\n for (s in sizes) { x = x * s }\n"
-                            " output y = x * rate, z = where(on, x, 0), k = if name == \"a\" then 1 else 2\n}\n";
+                            " output y = x * rate, z = where(flag, x, 0), k = if name == \"a\" then 1 else 2\n}\n";
 static void check_set(const char *name, const char *value, enum diag_code code)
 {
     struct program p;
@@ -112,8 +112,8 @@ START_TEST(test_set_is_typed)
     check_set("n", "2.5", DIAG_E1009);
     check_set("rate", "1", DIAG_COUNT);
     check_set("rate", "true", DIAG_E1009);
-    check_set("on", "false", DIAG_COUNT);
-    check_set("on", "1", DIAG_E1009);
+    check_set("flag", "false", DIAG_COUNT);
+    check_set("flag", "1", DIAG_E1009);
     check_set("sizes", "[3]", DIAG_COUNT);
     check_set("sizes", "[0.5]", DIAG_E1009);
     check_set("sizes", "3", DIAG_E1009);
@@ -125,18 +125,18 @@ END_TEST
 START_TEST(test_set_changes_values)
 {
     struct program p;
-    struct compile_set set[] = {{"n", "1"}, {"sizes", "[3]"}, {"rate", "2"}, {"deep", "1"}, {"on", "false"}};
+    struct compile_set set[] = {{"n", "1"}, {"sizes", "[3]"}, {"rate", "2"}, {"deep", "1"}, {"flag", "false"}};
     start_with(&p, knobs, set, 5);
     launch(&p, "p");
     EXPECT(&p, "y", 6, 6);
     EXPECT(&p, "z", 0, 0);
     ck_assert_int_eq(p.g->configs.at[1].kind, CONFIG_LIVE);  /* rate */
     ck_assert_int_eq(p.g->configs.at[2].kind, CONFIG_FIXED); /* wide reached a shape */
-    ck_assert_int_eq(p.g->configs.at[3].kind, CONFIG_LIVE);  /* on reached a where */
+    ck_assert_int_eq(p.g->configs.at[3].kind, CONFIG_LIVE);  /* flag reached a where */
     ck_assert_int_eq(p.g->configs.at[6].kind, CONFIG_FIXED); /* deep reached an if */
     finish(&p);
     start(&p, knobs);
-    control_of(&p)->knob[1] = 10; /* a live config changes without compiling */
+    turn_knob(&p, 1, 10); /* a live config changes without compiling */
     launch(&p, "p");
     ck_assert_double_eq_tol(output_at(&p, "p", "y", 0), 40, 1e-6);
     finish(&p);
