@@ -450,6 +450,25 @@ START_TEST(test_structured)
 }
 END_TEST
 
+/* Rules together: a weight used twice, normalised rows, a penalty on the flat tree. */
+START_TEST(test_composite)
+{
+    struct grad_case c;
+    begin(&c);
+    snprintf(c.name, sizeof c.name, "composite");
+    val w = IN(&c, 2, DOM_SMALL, 5, 5), v = IN(&c, 1, DOM_SMALL, 5), x = IN(&c, 2, DOM_ANY, 3, 5);
+    val h = build_1(&c.b, OP_tanh, build_2(&c.b, OP_add, build_matmul(&c.b, x, w), v));
+    val d = build_2(&c.b, OP_sub, h, build_reduce(&c.b, OP_mean, h, (int[]){1}, 1, true));
+    val s = build_reduce(&c.b, OP_mean, build_2(&c.b, OP_mul, d, d), (int[]){1}, 1, true);
+    val scale = build_1(&c.b, OP_rsqrt, build_2(&c.b, OP_add, s, build_const(&c.b, DT_F64, 1e-3)));
+    val y = build_1(&c.b, OP_softmax, build_matmul(&c.b, build_2(&c.b, OP_mul, d, scale), w));
+    struct node_spec tree = {.op = OP_tree, .phase = 1, .attr = (int64_t[]){0}, .n_attr = 1};
+    val flat = graph_add(c.g, &tree, &c.sink);
+    val penalty = build_reduce(&c.b, OP_sum, build_2(&c.b, OP_mul, flat, flat), NULL, -1, false);
+    finish(&c, build_2(&c.b, OP_add, y, build_2(&c.b, OP_mul, penalty, build_const(&c.b, DT_F64, 0.01))));
+}
+END_TEST
+
 /* -- facts that difference quotients cannot show */
 
 /* Gradient of the only input, by value. */
@@ -549,6 +568,7 @@ int main(void)
     tcase_add_test(t, test_elem);
     tcase_add_test(t, test_reductions);
     tcase_add_test(t, test_structured);
+    tcase_add_test(t, test_composite);
     tcase_add_test(t, test_ties);
     tcase_add_test(t, test_pow_of_zero);
     tcase_add_test(t, test_cut);
