@@ -1,5 +1,5 @@
 /* Matrix products, gather, put_add, pad, pack, copy, sources and draws against plain loops. Products:
- * tolerance 1e-5 f32, 1e-12 f64 of max(1, |want|); everything else exact. */
+ * tolerance 1e-6 f32, 1e-14 f64, times max(10, 2 sqrt(k)), of max(1, |want|); everything else exact. */
 #include "rig.h"
 #include "runtime/base/philox.h"
 
