@@ -5,7 +5,7 @@
  * allows. Units are cut by shape, never by thread count, so results do not depend on it; all units of one
  * launch may run at the same time. cpu_finish_<op>: REDUCE rows only: combines the partial results in
  * k->work, after all units. cuda_<op>:    pure: describes kernel launches for the operands; returns how many
- * were written. Tested without a GPU. cudalib_<op>: library calls on a stream; they are captured in place.
+ * were written. Tested without a GPU. cudalib_<op>: pure: describes library calls, captured in place.
  * Missing functions are link errors: every OP row without META must have cpu_<op> and cuda_<op> or
  * cudalib_<op>.
  */
