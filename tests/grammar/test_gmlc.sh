@@ -73,5 +73,7 @@ expect 2 "did you mean \`train\`?" "$model" --emit=graph --phase trian
 "$gmlc" "$model" --set lr=0.5 -o third.gmlb && ! cmp -s tiny.gmlb third.gmlb || fail "--set changed nothing"
 expect 2 "lr" "$model" --check --set lrr=1
 expect 0 "train" "$model" --dump-after=autodiff
+expect 0 "planned as if every data set had" "$GML_SOURCE/models/digits.gml" --emit=mem --data digits=missing.npz
+expect 0 "phase eval, 360 rows" "$GML_SOURCE/models/digits.gml" --emit=mem
 expect 2 "no pass" "$model" --dump-after=nothing
 exit $failed
