@@ -277,7 +277,7 @@ START_TEST(refusals)
     fake.devices = 0;
     ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_DEVICE);
     fake.devices = 1;
-    fail_at = 0;
+    fail_calls = fail_at = 0;
     fail_code = CUDA_OLD_DRIVER;
     ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_DEVICE);
     ck_assert_str_eq(why, "there is no NVIDIA driver for CUDA 13.0 or newer on this machine");
