@@ -1,7 +1,8 @@
 /* The compiler's one public call: a .gml file in, a graph out.
  *
- * parse ▶ elaborate (names, types, instances; emits typed nodes) ▶ passes (passes.def): autodiff, guard, fold, simplify, cse, dead code ▶ verify.
- * Everything lives in the graph's arena. Errors go to the sink (at most LIMIT_DIAGNOSTICS), and then no graph is returned.
+ * parse ▶ elaborate (names, types, instances; emits typed nodes) ▶ passes (passes.def): autodiff, guard,
+ * fold, simplify, cse, dead code ▶ verify. Everything lives in the graph's arena. Errors go to the sink (at
+ * most LIMIT_DIAGNOSTICS), and then no graph is returned.
  */
 #ifndef GML_COMPILER_COMPILER_H
 #define GML_COMPILER_COMPILER_H
@@ -13,23 +14,26 @@ struct compile_set {
 struct compile_options {
     const char *const *include; /* -I folders */
     uint32_t n_include;
-    const char *std_path;       /* folder of the standard library (models/std) */
+    const char *std_path; /* folder of the standard library (models/std) */
     const struct compile_set *set;
     uint32_t n_set;
-    const char *dump_after;     /* pass name or NULL; printed to stdout as text */
-    bool verify_each;           /* verify after every pass; on in debug builds and CI */
-    bool no_passes;             /* only the passes that give meaning (autodiff, guard) */
+    const char *dump_after; /* pass name or NULL; printed to stdout as text */
+    bool verify_each;       /* verify after every pass; on in debug builds and CI */
+    bool no_passes;         /* only the passes that give meaning (autodiff, guard) */
 };
 /* Compiles `path`. `sources` of the sink is set to the graph's. */
 MUST_CHECK enum status gml_compile(struct arena *a, const char *path, const struct compile_options *o,
                                    struct diag_sink *sink, struct graph **out);
 /* The same from text already read: tests and fuzzers. */
 MUST_CHECK enum status gml_compile_text(struct arena *a, const char *path, const char *text, uint32_t n,
-                                        const struct compile_options *o, struct diag_sink *sink, struct graph **out);
+                                        const struct compile_options *o, struct diag_sink *sink,
+                                        struct graph **out);
 /* Only parse and elaborate. */
 MUST_CHECK enum status gml_elaborate(struct arena *a, const char *path, const char *text, uint32_t n,
-                                     const struct compile_options *o, struct diag_sink *sink, struct graph **out);
+                                     const struct compile_options *o, struct diag_sink *sink,
+                                     struct graph **out);
 /* Runs the pass list on a graph; returns the new graph. */
-MUST_CHECK enum status run_passes(struct graph *in, const struct compile_options *o, struct diag_sink *sink, struct graph **out);
+MUST_CHECK enum status run_passes(struct graph *in, const struct compile_options *o, struct diag_sink *sink,
+                                  struct graph **out);
 
 #endif

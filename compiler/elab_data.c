@@ -159,15 +159,16 @@ static void read_split(struct elab *e, struct ast *a, struct env *env, struct da
         diag_help(e->sink, "declare its type, `%s: f32[..] = ..`, or write `split = ..`", a->name);
         return;
     }
-    d->n_part = by_field ? 0 : x->list.n;
     d->parts = arena_array(e->g->arena, struct split_part, x->list.n ? x->list.n : 1);
     if (by_field && x->list.n == 1 && x->list.at[0]->a->kind == AST_STR) {
         d->split = SPLIT_FIELD;
         d->split_field = x->list.at[0]->a->str;
     } else if (x->kind == AST_RECORD && split_fractions(e, x, env, d)) {
         d->split = SPLIT_FRACTION;
+        d->n_part = x->list.n;
     } else if (by_rows && split_rows(e, x, env, d)) {
         d->split = SPLIT_ROWS;
+        d->n_part = x->list.n;
     } else if (x->kind != AST_RECORD && !by_rows) {
         fail(e, DIAG_E2023, x->span, "a split is field(\"name\"), fractions or rows");
         diag_help(e->sink,

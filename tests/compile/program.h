@@ -1,4 +1,5 @@
-/* A small program for tests: compiled from text, planned for the CPU, and run phase by phase on a host arena. */
+/* A small program for tests: compiled from text, planned for the CPU, and run phase by phase on a host arena.
+ */
 #ifndef GML_TESTS_COMPILE_PROGRAM_H
 #define GML_TESTS_COMPILE_PROGRAM_H
 #include <check.h>
@@ -16,9 +17,11 @@ struct program {
     struct exec *e;
 };
 
-static inline struct graph *compile_with(struct program *p, const char *text, const struct compile_set *set, uint32_t n_set)
+static inline struct graph *compile_with(struct program *p, const char *text, const struct compile_set *set,
+                                         uint32_t n_set)
 {
-    struct compile_options o = {.std_path = GML_SOURCE "/models/std", .verify_each = true, .set = set, .n_set = n_set};
+    struct compile_options o = {
+        .std_path = GML_SOURCE "/models/std", .verify_each = true, .set = set, .n_set = n_set};
     *p = (struct program){.a = arena_new()};
     diag_init(&p->sink, p->a, NULL);
     if (gml_compile_text(p->a, "test.gml", text, (uint32_t)strlen(text), &o, &p->sink, &p->g) != ST_OK) {
@@ -54,7 +57,8 @@ static inline struct control *control_of(struct program *p)
     return (struct control *)(p->memory + p->plan->control);
 }
 /* Compiles, plans and runs phase init. */
-static inline void start_with(struct program *p, const char *text, const struct compile_set *set, uint32_t n_set)
+static inline void start_with(struct program *p, const char *text, const struct compile_set *set,
+                              uint32_t n_set)
 {
     static const int64_t no_rows[LIMIT_PHASES][2];
     struct plan_options o = {.split_rows = no_rows, .target = {.name = "cpu"}};
@@ -96,7 +100,9 @@ static inline void finish(struct program *p)
 }
 static inline double element(const char *at, enum dtype t, int64_t i)
 {
-    return t == DT_F32 ? ((const float *)at)[i] : t == DT_I32 ? ((const int32_t *)at)[i] : ((const uint8_t *)at)[i];
+    return t == DT_F32   ? ((const float *)at)[i]
+           : t == DT_I32 ? ((const int32_t *)at)[i]
+                         : ((const uint8_t *)at)[i];
 }
 /* Element i of an output of a phase. */
 static inline double output_at(struct program *p, const char *phase, const char *name, int64_t i)
@@ -132,12 +138,12 @@ static inline double var_at(struct program *p, const char *key, int64_t i)
 /* The output of phase `p` has exactly these elements, to a relative tolerance of 1e-5. */
 static inline void expect(struct program *p, const char *name, int64_t n, const double *want)
 {
-    ck_assert_msg(output_size(p, "p", name) == n, "%s has %ld elements, expected %ld", name, (long)output_size(p, "p", name),
-                  (long)n);
+    ck_assert_msg(output_size(p, "p", name) == n, "%s has %ld elements, expected %ld", name,
+                  (long)output_size(p, "p", name), (long)n);
     for (int64_t i = 0; i < n; i++) {
         double x = output_at(p, "p", name, i), tolerance = 1e-6 + 1e-5 * (want[i] < 0 ? -want[i] : want[i]);
-        ck_assert_msg(x >= want[i] - tolerance && x <= want[i] + tolerance, "%s[%ld] is %.9g, expected %.9g", name, (long)i, x,
-                      want[i]);
+        ck_assert_msg(x >= want[i] - tolerance && x <= want[i] + tolerance, "%s[%ld] is %.9g, expected %.9g",
+                      name, (long)i, x, want[i]);
     }
 }
 #define EXPECT(p, name, ...)                                                                                 \

@@ -1,4 +1,5 @@
-/* models/digits.gml and the facts that scripts rely on: keys, shapes, trees, phases, the run block; --set; stable names of draws. */
+/* models/digits.gml and the facts that scripts rely on: keys, shapes, trees, phases, the run block; --set;
+ * stable names of draws. */
 #include "tests/compile/program.h"
 
 static const char *type_of_key(struct graph *g, const char *key)
@@ -15,10 +16,11 @@ START_TEST(test_keys)
     diag_init(&sink, a, NULL);
     ck_assert_int_eq(gml_compile(a, GML_SOURCE "/models/digits.gml", &o, &sink, &g), ST_OK);
     static const char *const want[][2] = {
-        {"net.fc.0.lin.w", "f32[64, 256]"},      {"net.fc.0.lin.b", "f32[256]"}, {"net.fc.1.lin.w", "f32[256, 128]"},
-        {"net.fc.1.lin.b", "f32[128]"},          {"net.head.w", "f32[128, 10]"}, {"net.head.b", "f32[10]"},
-        {"opt.train.loss.m", "f32[tree(0)]"},    {"opt.train.loss.n", "i32[]"},  {"digits.x", "f32[digits.rows, 64]"},
-        {"digits.y#raw", "i32[digits.rows]"},
+        {"net.fc.0.lin.w", "f32[64, 256]"},   {"net.fc.0.lin.b", "f32[256]"},
+        {"net.fc.1.lin.w", "f32[256, 128]"},  {"net.fc.1.lin.b", "f32[128]"},
+        {"net.head.w", "f32[128, 10]"},       {"net.head.b", "f32[10]"},
+        {"opt.train.loss.m", "f32[tree(0)]"}, {"opt.train.loss.n", "i32[]"},
+        {"digits.x", "f32[digits.rows, 64]"}, {"digits.y#raw", "i32[digits.rows]"},
     };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         ck_assert_str_eq(type_of_key(g, want[i][0]), want[i][1]);
@@ -65,19 +67,21 @@ static int64_t attr_of(struct graph *g, enum op op, uint32_t nth, uint32_t k)
     }
     return 0;
 }
-static const char plain[] = "gml 1\nimport nn\nlet net = nn.Linear{4}\nphase p {\n let x = net(zeros([2, 3]))\n"
-                            " output y = x, m = rand.bernoulli([2], 0.5), n = rand.normal([2])\n}\n";
-static const char other[] = "gml 1\n# the same, later in the file, among other things\nimport nn\nlet first = nn.Linear{5}\n"
-                            "phase early { output z = first(zeros([1, 2])) }\nlet net = nn.Linear{4}\nphase p {\n let a = 3\n"
-                            " let x = net(zeros([2, 3]))\n output y = x, m = rand.bernoulli([2], 0.5), n = rand.normal([2])\n}\n";
+static const char plain[] =
+    "gml 1\nimport nn\nlet net = nn.Linear{4}\nphase p {\n let x = net(zeros([2, 3]))\n"
+    " output y = x, m = rand.bernoulli([2], 0.5), n = rand.normal([2])\n}\n";
+static const char other[] =
+    "gml 1\n# the same, later in the file, among other things\nimport nn\nlet first = nn.Linear{5}\n"
+    "phase early { output z = first(zeros([1, 2])) }\nlet net = nn.Linear{4}\nphase p {\n let a = 3\n"
+    " let x = net(zeros([2, 3]))\n output y = x, m = rand.bernoulli([2], 0.5), n = rand.normal([2])\n}\n";
 START_TEST(test_draws_keep_their_names)
 {
     struct program p, q;
     compile_ok(&p, plain);
     compile_ok(&q, other);
     const char *w = "init/net.w#0", *b = "init/net.b#0", *m = "p/#0", *n = "p/#1";
-    int64_t ids[4] = {(int64_t)fnv1a64(w, strlen(w)), (int64_t)fnv1a64(b, strlen(b)), (int64_t)fnv1a64(m, strlen(m)),
-                      (int64_t)fnv1a64(n, strlen(n))};
+    int64_t ids[4] = {(int64_t)fnv1a64(w, strlen(w)), (int64_t)fnv1a64(b, strlen(b)),
+                      (int64_t)fnv1a64(m, strlen(m)), (int64_t)fnv1a64(n, strlen(n))};
     ck_assert_int_eq(attr_of(p.g, OP_uniform, 0, 0), ids[0]);
     ck_assert_int_eq(attr_of(p.g, OP_uniform, 1, 0), ids[1]);
     ck_assert_int_eq(attr_of(p.g, OP_bernoulli, 0, 0), ids[2]);
@@ -89,10 +93,11 @@ START_TEST(test_draws_keep_their_names)
 }
 END_TEST
 
-static const char knobs[] = "gml 1\nconfig n: dim = 3\nconfig rate = 0.5\nconfig wide = 2\nconfig flag = true\nconfig name = \"a\"\n"
-                            "config sizes = [1, 2]\nconfig deep = 2\nphase p {\n let x = ones([n, wide])\n"
-                            " if (deep > 1) { x = x + 1 }\n for (s in sizes) { x = x * s }\n"
-                            " output y = x * rate, z = where(flag, x, 0), k = if name == \"a\" then 1 else 2\n}\n";
+static const char knobs[] =
+    "gml 1\nconfig n: dim = 3\nconfig rate = 0.5\nconfig wide = 2\nconfig flag = true\nconfig name = \"a\"\n"
+    "config sizes = [1, 2]\nconfig deep = 2\nphase p {\n let x = ones([n, wide])\n"
+    " if (deep > 1) { x = x + 1 }\n for (s in sizes) { x = x * s }\n"
+    " output y = x * rate, z = where(flag, x, 0), k = if name == \"a\" then 1 else 2\n}\n";
 static void check_set(const char *name, const char *value, enum diag_code code)
 {
     struct program p;
@@ -101,7 +106,8 @@ static void check_set(const char *name, const char *value, enum diag_code code)
     if (code == DIAG_COUNT) {
         ck_assert_msg(p.g != NULL, "--set %s=%s is refused", name, value);
     } else {
-        ck_assert_msg(!p.g && p.sink.list.n == 1 && p.sink.list.at[0].code == code, "--set %s=%s", name, value);
+        ck_assert_msg(!p.g && p.sink.list.n == 1 && p.sink.list.at[0].code == code, "--set %s=%s", name,
+                      value);
         ck_assert_int_eq(diag_worst(&p.sink), ST_USAGE);
     }
     arena_free(p.a);
@@ -125,7 +131,8 @@ END_TEST
 START_TEST(test_set_changes_values)
 {
     struct program p;
-    struct compile_set set[] = {{"n", "1"}, {"sizes", "[3]"}, {"rate", "2"}, {"deep", "1"}, {"flag", "false"}};
+    struct compile_set set[] = {
+        {"n", "1"}, {"sizes", "[3]"}, {"rate", "2"}, {"deep", "1"}, {"flag", "false"}};
     start_with(&p, knobs, set, 5);
     launch(&p, "p");
     EXPECT(&p, "y", 6, 6);

@@ -1,5 +1,6 @@
-/* Golden messages: every .gml of bad/ (and seven.gml) is compiled and what the compiler says is compared with the .txt beside it.
- * GML_UPDATE=1 in the environment writes the .txt files anew; read the difference before committing it. */
+/* Golden messages: every .gml of bad/ (and seven.gml) is compiled and what the compiler says is compared with
+ * the .txt beside it. GML_UPDATE=1 in the environment writes the .txt files anew; read the difference before
+ * committing it. */
 #include <check.h>
 #include <dirent.h>
 #include <stdlib.h>

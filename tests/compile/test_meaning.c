@@ -1,4 +1,5 @@
-/* What small programs compute, run on the CPU: each phase `p` is launched and its outputs are compared with numbers worked out by hand. */
+/* What small programs compute, run on the CPU: each phase `p` is launched and its outputs are compared with
+ * numbers worked out by hand. */
 #include <math.h>
 #include "tests/compile/program.h"
 
@@ -12,7 +13,8 @@ START_TEST(test_numbers)
     struct program p;
     once(&p, "gml 1\nconfig N: dim = 6\nphase p {\n"
              " output a = -2^2, b = 7 // 2, c = -7 % 3, d = 1.0 / 4, e = 6 / 3, f = 2^3^0\n"
-             " output g = N * 2 / 3 + 1, h = if N == 6 and not (1 > 2) then 1 else 2, i = max(3, 2.5), j = sqrt(N)\n"
+             " output g = N * 2 / 3 + 1, h = if N == 6 and not (1 > 2) then 1 else 2, i = max(3, 2.5), j = "
+             "sqrt(N)\n"
              " output k = f32(7) / 2, l = i32(-2.5), m = 1e3, n = (N - 1) // 2 * 2\n}\n");
     EXPECT(&p, "a", -4);
     EXPECT(&p, "b", 3);
@@ -49,9 +51,12 @@ END_TEST
 START_TEST(test_indexing)
 {
     struct program p;
-    once(&p, "gml 1\nconfig T: dim = 4\nphase p {\n let x = reshape(iota(3 * T), [3, T])\n let i = iota(2) * 2 - 1\n"
-             " output a = x[1], b = x[-1, -1], c = x[:, 1:3], d = x[.., 0], e = x[::2, 3], f = x[0:2, _, T - 1]\n"
-             " output g = x[i], h = x[i, 1:3], j = x[iota(1)[0], 2], k = [4, 5, 6][1], l = [4, 5, 6][-1], m = shape(x[:, _])[2]\n}\n");
+    once(&p,
+         "gml 1\nconfig T: dim = 4\nphase p {\n let x = reshape(iota(3 * T), [3, T])\n let i = iota(2) * 2 - "
+         "1\n"
+         " output a = x[1], b = x[-1, -1], c = x[:, 1:3], d = x[.., 0], e = x[::2, 3], f = x[0:2, _, T - 1]\n"
+         " output g = x[i], h = x[i, 1:3], j = x[iota(1)[0], 2], k = [4, 5, 6][1], l = [4, 5, 6][-1], m = "
+         "shape(x[:, _])[2]\n}\n");
     EXPECT(&p, "a", 4, 5, 6, 7);
     EXPECT(&p, "b", 11);
     EXPECT(&p, "c", 1, 2, 5, 6, 9, 10);
@@ -71,9 +76,12 @@ START_TEST(test_reductions)
 {
     struct program p;
     once(&p, "gml 1\nphase p {\n let x = reshape(f32(iota(6)), [2, 3])\n let m = x > 1.5\n"
-             " output a = sum(x, axis = 0), b = mean(x, axis = [0, 1]), c = mean(m), d = sum(m), e = max(x, axis = -1)\n"
-             " output f = mean(x, where = m), g = mean(x, where = x > 9), h = sum(x, axis = 1, where = m), i = var(x[0]), j = var(x[0], ddof = 1)\n"
-             " output k = all(x >= 0), l = any(x > 5), n = min(x, 2), o = logsumexp(x[0]), q = log_softmax(x[0]), r = argmax(x, axis = 0)\n"
+             " output a = sum(x, axis = 0), b = mean(x, axis = [0, 1]), c = mean(m), d = sum(m), e = max(x, "
+             "axis = -1)\n"
+             " output f = mean(x, where = m), g = mean(x, where = x > 9), h = sum(x, axis = 1, where = m), i "
+             "= var(x[0]), j = var(x[0], ddof = 1)\n"
+             " output k = all(x >= 0), l = any(x > 5), n = min(x, 2), o = logsumexp(x[0]), q = "
+             "log_softmax(x[0]), r = argmax(x, axis = 0)\n"
              " output s = softmax(x, axis = 0), t = std(x[1])\n}\n");
     EXPECT(&p, "a", 3, 5, 7);
     EXPECT(&p, "b", 2.5);
@@ -100,9 +108,12 @@ START_TEST(test_records)
 {
     struct program p;
     once(&p, "gml 1\nfn swap(r: (a: f32[N], b: f32[N])) = (a = r.b, b = r.a)\n"
-             "phase p {\n let r = (a = f32(iota(2)), b = ones([2]), c = 3)\n let s = swap(r) * 2\n let (u, v) = s\n"
-             " output r = s, u = u + v, t = sum(s), f = flatten((z = ones([2, 2])), 0, 1), w = each(double, [1, 2])[1]\n"
-             " let (first, second) = split(iota(4), 2)\n output d = first + second, e = (if len(r) == 3 then 1 else 0)\n}\n"
+             "phase p {\n let r = (a = f32(iota(2)), b = ones([2]), c = 3)\n let s = swap(r) * 2\n let (u, "
+             "v) = s\n"
+             " output r = s, u = u + v, t = sum(s), f = flatten((z = ones([2, 2])), 0, 1), w = each(double, "
+             "[1, 2])[1]\n"
+             " let (first, second) = split(iota(4), 2)\n output d = first + second, e = (if len(r) == 3 then "
+             "1 else 0)\n}\n"
              "fn double(x) = 2 * x\n");
     EXPECT(&p, "r.a", 2, 2);
     EXPECT(&p, "r.b", 0, 2);
@@ -119,10 +130,12 @@ END_TEST
 START_TEST(test_ticks)
 {
     struct program p;
-    start(&p, "gml 1\nlayer Counter{by: int}(x) {\n state n: i32 = 10\n next n = n + by\n return x + n\n}\n"
-              "let counter = Counter{3}\nstate both: (a: f32[2], b: i32) = 1\n"
-              "phase p {\n state own = 0.5\n next own = own * 2\n next both = (a = both.a + own, b = both.b + 1)\n"
-              " output y = counter(0), own = own, a = both.a, b = both.b, n = counter.n, s = p.step\n}\n");
+    start(
+        &p,
+        "gml 1\nlayer Counter{by: int}(x) {\n state n: i32 = 10\n next n = n + by\n return x + n\n}\n"
+        "let counter = Counter{3}\nstate both: (a: f32[2], b: i32) = 1\n"
+        "phase p {\n state own = 0.5\n next own = own * 2\n next both = (a = both.a + own, b = both.b + 1)\n"
+        " output y = counter(0), own = own, a = both.a, b = both.b, n = counter.n, s = p.step\n}\n");
     for (int i = 0; i < 3; i++) {
         launch(&p, "p");
     }
@@ -141,16 +154,18 @@ END_TEST
 START_TEST(test_layers)
 {
     struct program p;
-    once(&p, "gml 1\nimport nn\nlayer Net{depth: int, act = relu}(x: f32[..S, I]) -> f32[..S, I] {\n let h = x\n"
-             " for (k in 0..depth) as block { h = h |> lin: nn.Linear{I, init = two, bias = none} |> act }\n"
-             " fn half(v, by = 2.0) = v / by\n return half(h) + half(by = 1, v = x)\n}\n"
-             "fn two(shape, i, o) = full(shape, 2)\nlayer Table{n: dim} {\n param w: f32[n, 2] = 1\n let k = 10\n"
-             " fn (i: i32[..S]) -> f32[..S, 2] = w[i] * k\n fn back(h: f32[..S, 2]) = h @ transpose(w)\n}\n"
-             "let net = Net{2}\nlet table = Table{3}\nlet twice = 2 * 4\n"
-             "phase p {\n let x = ones([1, 2])\n let y = net(x)\n output a = y, b = net(y), c = table(iota(2)), d = table.back(x), e = twice\n"
-             " output f = sum(params(net)), g = table.w[0]\n}\n");
-    EXPECT(&p, "a", 9, 9);    /* relu(relu(x @ 2) @ 2) / 2 + x = 16 / 2 + 1 */
-    EXPECT(&p, "b", 81, 81);  /* the same weights again */
+    once(&p,
+         "gml 1\nimport nn\nlayer Net{depth: int, act = relu}(x: f32[..S, I]) -> f32[..S, I] {\n let h = x\n"
+         " for (k in 0..depth) as block { h = h |> lin: nn.Linear{I, init = two, bias = none} |> act }\n"
+         " fn half(v, by = 2.0) = v / by\n return half(h) + half(by = 1, v = x)\n}\n"
+         "fn two(shape, i, o) = full(shape, 2)\nlayer Table{n: dim} {\n param w: f32[n, 2] = 1\n let k = 10\n"
+         " fn (i: i32[..S]) -> f32[..S, 2] = w[i] * k\n fn back(h: f32[..S, 2]) = h @ transpose(w)\n}\n"
+         "let net = Net{2}\nlet table = Table{3}\nlet twice = 2 * 4\n"
+         "phase p {\n let x = ones([1, 2])\n let y = net(x)\n output a = y, b = net(y), c = table(iota(2)), "
+         "d = table.back(x), e = twice\n"
+         " output f = sum(params(net)), g = table.w[0]\n}\n");
+    EXPECT(&p, "a", 9, 9);   /* relu(relu(x @ 2) @ 2) / 2 + x = 16 / 2 + 1 */
+    EXPECT(&p, "b", 81, 81); /* the same weights again */
     EXPECT(&p, "c", 10, 10, 10, 10);
     EXPECT(&p, "d", 2, 2, 2);
     EXPECT(&p, "e", 8);
@@ -159,9 +174,11 @@ START_TEST(test_layers)
     finish(&p);
 }
 END_TEST
-/* sgd moves w by -lr * gradient; `when` that is false moves nothing; tags keep decay away; state of a tree. */
+/* sgd moves w by -lr * gradient; `when` that is false moves nothing; tags keep decay away; state of a tree.
+ */
 static const char training[] =
-    "gml 1\nimport opt\nlayer W(x) {\n param w: f32[3] = 1\n param b: f32[] = 2  tag no_decay\n return w * x + b\n}\n"
+    "gml 1\nimport opt\nlayer W(x) {\n param w: f32[3] = 1\n param b: f32[] = 2  tag no_decay\n return w * x "
+    "+ b\n}\n"
     "let net = W{}\nlet frozen_one = W{}\n"
     "phase p {\n let y = net(ones([3])) + frozen_one(zeros([3]))\n"
     " minimize loss = sum(y) over net using opt.sgd{0.5, momentum = 0.5, decay = 0.1} when p.step != 1\n"
@@ -191,12 +208,17 @@ END_TEST
 START_TEST(test_trees)
 {
     struct program p;
-    once(&p, "gml 1\nimport opt\nlayer W(x) {\n param a: f32[3] = 1\n param b: f32[2, 2] = 2\n return sum(a * x) + sum(b)\n}\n"
-             "layer probe(p, g) {\n metric norm = sqrt(sum(exp(g) * exp(g)))\n metric top = max(p) using last\n metric low = min(exp(p)) using last\n"
-             " let q = opt.clip_each(g, 1.0)\n metric clipped = sum(q) using last\n return exp(p) - exp(p) + p - 0.5 * q\n}\n"
-             "let net = W{}\nphase p {\n minimize loss = net(2 * ones([3])) over net using probe{}\n output l = loss_of()\n}\n"
+    once(&p, "gml 1\nimport opt\nlayer W(x) {\n param a: f32[3] = 1\n param b: f32[2, 2] = 2\n return sum(a "
+             "* x) + sum(b)\n}\n"
+             "layer probe(p, g) {\n metric norm = sqrt(sum(exp(g) * exp(g)))\n metric top = max(p) using "
+             "last\n metric low = min(exp(p)) using last\n"
+             " let q = opt.clip_each(g, 1.0)\n metric clipped = sum(q) using last\n return exp(p) - exp(p) + "
+             "p - 0.5 * q\n}\n"
+             "let net = W{}\nphase p {\n minimize loss = net(2 * ones([3])) over net using probe{}\n output "
+             "l = loss_of()\n}\n"
              "fn loss_of() = sum(net.a)\nphase r { output m = p.norm, t = p.top, l = p.low, c = p.clipped }\n"
-             "let other = W{}\nphase adam {\n minimize loss = other(2 * ones([3])) over other using opt.adam{0.25, eps = 0.0}\n}\n");
+             "let other = W{}\nphase adam {\n minimize loss = other(2 * ones([3])) over other using "
+             "opt.adam{0.25, eps = 0.0}\n}\n");
     launch(&p, "r");
     /* gradients: 2, 2, 2 and 1, 1, 1, 1 */
     ck_assert_double_eq_tol(output_at(&p, "r", "m", 0), sqrt(3 * exp(4) + 4 * exp(2)), 1e-4);
@@ -214,8 +236,10 @@ START_TEST(test_normalisation)
 {
     struct program p;
     once(&p, "gml 1\nimport nn\nlet norm = nn.LayerNorm{}\nlet rms = nn.RMSNorm{eps = 0.0}\nphase p {\n"
-             " let x = reshape(f32(iota(4)), [2, 2])\n output y = norm(x), z = rms(x), h = nn.huber(x[1] - 2.5), m = nn.mse(x, x + 2)\n"
-             " output c = clamp(x, 1, 2), l = lerp(x[0], x[1], 0.5), d = nn.dropout{0.5}(x), w = where(x > 1, x, -x)\n}\n");
+             " let x = reshape(f32(iota(4)), [2, 2])\n output y = norm(x), z = rms(x), h = nn.huber(x[1] - "
+             "2.5), m = nn.mse(x, x + 2)\n"
+             " output c = clamp(x, 1, 2), l = lerp(x[0], x[1], 0.5), d = nn.dropout{0.5}(x), w = where(x > "
+             "1, x, -x)\n}\n");
     double r = 0.5 / sqrt(0.25 + 1e-5);
     EXPECT(&p, "y", -r, r, -r, r);
     EXPECT(&p, "z", 0, sqrt(2), 2 / sqrt(6.5), 3 / sqrt(6.5));
