@@ -59,7 +59,7 @@ const void *cuda_tick_function(void)
 /* -- the api. A graph and an executable graph are lists of launches. */
 struct fake_graph {
     int n;
-    struct launch launch[64];
+    struct launch launch[1024];
 };
 struct fake_cuda {
     int devices, driver, sm;
