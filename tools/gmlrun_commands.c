@@ -72,10 +72,10 @@ enum status command_bench(struct call *c)
     TRY(open_run(c, &r));
     enum status st = run_bench(r, &b);
     if (st == ST_OK && c->o.at[OPT_JSON].given) {
-        printf("{\"model\": \"%s\", \"phase\": \"%s\", \"device\": \"%s\", \"rows\": %lld, \"steps\": %lld, "
+        printf("{\"model\": %s, \"phase\": %s, \"device\": %s, \"rows\": %lld, \"steps\": %lld, "
                "\"steps_per_second\": %.6g, \"median_ms\": %.6g, \"best_ms\": %.6g}\n",
-               run_model(r), b.phase, b.device, (long long)b.rows, (long long)b.steps, b.steps_per_second,
-               b.median_ms, b.best_ms);
+               json_text(c->arena, run_model(r)), json_text(c->arena, b.phase), json_text(c->arena, b.device),
+               (long long)b.rows, (long long)b.steps, b.steps_per_second, b.median_ms, b.best_ms);
     } else if (st == ST_OK) {
         printf("%s of %s on %s: %.1f steps/s, %.4f ms a step (median), %.4f ms (best), %lld steps measured\n",
                b.phase, run_model(r), b.device, b.steps_per_second, b.median_ms, b.best_ms,

@@ -31,15 +31,12 @@ static struct finding ask(struct call *c, const char *name, const struct backend
     return (struct finding){name, text, ok};
 }
 
-static void print_json(const struct finding *f, int n)
+static void print_json(struct call *c, const struct finding *f, int n)
 {
     printf("{");
     for (int i = 0; i < n; i++) {
-        printf("%s\"%s\": {\"ok\": %s, \"text\": \"", i ? ", " : "", f[i].name, f[i].ok ? "true" : "false");
-        for (const char *p = f[i].text; *p; p++) {
-            printf((unsigned char)*p < 0x20 ? "?" : *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-        }
-        printf("\"}");
+        printf("%s\"%s\": {\"ok\": %s, \"text\": %s}", i ? ", " : "", f[i].name, f[i].ok ? "true" : "false",
+               json_text(c->arena, f[i].text));
     }
     printf("}\n");
 }
@@ -61,7 +58,7 @@ enum status command_doctor(struct call *c)
     };
     int n = sizeof f / sizeof *f;
     if (c->o.at[OPT_JSON].given) {
-        print_json(f, n);
+        print_json(c, f, n);
         return ST_OK;
     }
     for (int i = 0; i < n; i++) {

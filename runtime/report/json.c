@@ -29,6 +29,13 @@ static void string_text(struct text *t, const char *s)
     json_decref(j);
 }
 
+const char *json_text(struct arena *a, const char *s)
+{
+    struct text t = {.arena = a};
+    string_text(&t, s);
+    return t.at;
+}
+
 static void metrics_text(struct text *t, const struct metric_value *m, uint32_t n)
 {
     char number[32];

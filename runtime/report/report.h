@@ -59,6 +59,8 @@ const char *summary_json(struct arena *a, const struct summary *s);
 void summary_print(const struct summary *s, FILE *out);
 /* The shortest decimal that reads back to the same number (as f32 when it is one); "null" when not finite. */
 void number_text(double x, char out[32]);
+/* Text as a JSON string, with its quotes. */
+const char *json_text(struct arena *a, const char *s);
 
 /* run.json. Values are strings, numbers or raw gml text, as the caller has them. */
 struct run_config {
