@@ -249,6 +249,17 @@ static void add_metric(struct elab *e, const char *name, struct value v, enum me
                        .value = dtype_is_float(t.dtype) ? n : build_cast(&e->b, n, DT_F32)};
     vec_push(e->g->arena, &p->metrics, m);
 }
+/* Two optimizers of one phase may both report `grad_norm`: the second gets the name of its instance in front.
+ */
+static const char *metric_name(struct elab *e, const char *name)
+{
+    const struct inst *i = e->frame ? e->frame->inst : NULL;
+    if (!i || i == e->root || !find_metric(&e->g->phases.at[e->b.phase], name)) {
+        return name;
+    }
+    const char *dot = strrchr(i->path, '.');
+    return join_path(e, dot ? dot + 1 : i->path, name);
+}
 void do_metric(struct elab *e, struct ast *a, struct env *env)
 {
     static const char *const modes[] = {"mean", "sum", "last", "min", "max"};
@@ -267,7 +278,7 @@ void do_metric(struct elab *e, struct ast *a, struct env *env)
         }
         mode = (enum metric_mode)(k % 5);
     }
-    add_metric(e, a->name, v, mode, a->name_span.file ? a->name_span : a->span, a->a->span);
+    add_metric(e, metric_name(e, a->name), v, mode, a->name_span.file ? a->name_span : a->span, a->a->span);
 }
 static void add_output(struct elab *e, const char *name, struct value v, struct span at)
 {

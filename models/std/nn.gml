@@ -24,7 +24,7 @@ layer Embedding{V: dim, D: dim, init = unit} {
 }
 layer LayerNorm{eps = 1e-5, affine = true}(x: f32[..S, C]) -> f32[..S, C] {
     let d = x - mean(x, axis = -1, keep = true)
-    let y = d * rsqrt(mean(d * d, axis = -1, keep = true) + eps)
+    let y = d * rsqrt(mean(d^2, axis = -1, keep = true) + eps)
     if (not affine) { return y }
     param g: f32[C] = 1  tag no_decay
     param b: f32[C] = 0  tag no_decay
@@ -32,7 +32,7 @@ layer LayerNorm{eps = 1e-5, affine = true}(x: f32[..S, C]) -> f32[..S, C] {
 }
 layer RMSNorm{eps = 1e-5}(x: f32[..S, C]) -> f32[..S, C] {
     param g: f32[C] = 1  tag no_decay
-    return x * rsqrt(mean(x * x, axis = -1, keep = true) + eps) * g
+    return x * rsqrt(mean(x^2, axis = -1, keep = true) + eps) * g
 }
 layer dropout{p = 0.5}(x: f32[..S]) -> f32[..S] {
     if (not training or p == 0) { return x }
@@ -48,8 +48,8 @@ layer GLU{O: dim}(x: f32[..S, I]) -> f32[..S, O] {
 }
 
 # ---- losses: equal shapes only; label -1 is ignored by xent
-fn mse(y, t)         = mean((y - t) * (y - t))
+fn mse(y, t)         = mean((y - t)^2)
 fn mae(y, t)         = mean(abs(y - t))
-fn huber(e, d = 1.0) = where(abs(e) <= d, 0.5 * e * e, d * (abs(e) - 0.5 * d))
+fn huber(e, d = 1.0) = where(abs(e) <= d, 0.5 * e^2, d * (abs(e) - 0.5 * d))
 fn masked_mean(x, m) = mean(x, where = m)                               # sum of the kept ones / max(1, how many)
 fn accuracy(z, y)    = mean(argmax(z) == y)

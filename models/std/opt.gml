@@ -2,7 +2,7 @@ gml 1
 ## Optimizers and schedules. An optimizer is a layer applied to two trees, parameters and gradients, that returns the new parameters.
 ## Arithmetic on trees is leaf by leaf; a reduction without an axis runs over every leaf.
 
-fn norm(g)         = sqrt(sum(g * g))
+fn norm(g)         = sqrt(sum(g^2))
 fn clip_norm(g, c) = if c == none then g else g * min(1, c / (norm(g) + 1e-6))
 fn clip_each(g, c) {                                                    # the norm of each leaf on its own
     fn one(x) = clip_norm(x, c)
@@ -29,7 +29,7 @@ layer adamw{lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-8, decay = 0.01, clip = no
     let h  = clip_norm(g, clip)
     let t  = f32(n + 1)
     let m1 = b1 * m + (1 - b1) * h
-    let v1 = b2 * v + (1 - b2) * (h * h)
+    let v1 = b2 * v + (1 - b2) * h^2
     let u  = (m1 / (1 - b1^t)) / (sqrt(v1 / (1 - b2^t)) + eps)
     next m = m1
     next v = v1

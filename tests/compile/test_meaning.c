@@ -252,6 +252,32 @@ START_TEST(test_normalisation)
     finish(&p);
 }
 END_TEST
+/* Two networks learn in one phase, both from the old values; their optimizers report under different names.
+ */
+START_TEST(test_two_minimizes)
+{
+    struct program p;
+    once(&p,
+         "gml 1\nimport nn\nimport opt\nlayer Two(x) {\n let emb = x |> emb: nn.Embedding{V = 3, D = 2, init "
+         "= ones_of}\n"
+         " return emb |> ff: nn.FeedForward{width = 4} |> glu: nn.GLU{2}\n}\nfn ones_of(s, i, o) = ones(s)\n"
+         "layer W() {\n param w: f32[] = 3\n return w\n}\nlet a = W{}\nlet b = W{}\nlet net = Two{}\n"
+         "let adam = opt.adamw{0.5, eps = 0.0, decay = 0.0}\n"
+         "phase p {\n minimize first = a() * b() over a using opt.sgd{1}\n minimize second = a() * b() over "
+         "b using adam\n"
+         " output y = net(iota(3)), n = adam.n\n}\n");
+    const struct phase *f = &p.g->phases.at[1];
+    ck_assert_double_eq_tol(var_at(&p, "a.w", 0), 0, 1e-6);
+    ck_assert_double_eq_tol(var_at(&p, "b.w", 0), 2.5, 1e-5);
+    ck_assert_double_eq(var_at(&p, "adam.n", 0), 1);
+    ck_assert_int_eq(output_size(&p, "p", "y"), 6);
+    ck_assert_uint_eq(p.g->trees.n, 3); /* a, b and the rest */
+    ck_assert_uint_eq(f->metrics.n, 4);
+    ck_assert_str_eq(f->metrics.at[1].name, "grad_norm");
+    ck_assert_str_eq(f->metrics.at[3].name, "adam.grad_norm");
+    finish(&p);
+}
+END_TEST
 /* Every operator that ops.def names for users is known by that name. */
 START_TEST(test_every_operator_is_callable)
 {
@@ -283,6 +309,7 @@ int main(void)
     tcase_add_test(t, test_minimize);
     tcase_add_test(t, test_trees);
     tcase_add_test(t, test_normalisation);
+    tcase_add_test(t, test_two_minimizes);
     tcase_add_test(t, test_every_operator_is_callable);
     suite_add_tcase(s, t);
     return run_suite(s);
