@@ -18,21 +18,41 @@ enum op {
 #undef OP
 
 enum op_kind { OPK_NONE, OPK_ELEM, OPK_REDUCE, OPK_VIEW, OPK_OP };
-enum op_sig { SIG_NONE, SIG_FLOAT, SIG_NUMBER, SIG_COMPARE, SIG_EQUAL, SIG_LOGIC, SIG_CHOOSE, SIG_CLASSIFY, SIG_CAST };
-enum op_domain { DOM_ANY, DOM_POSITIVE, DOM_NONZERO, DOM_UNIT, DOM_SMALL, DOM_KINK0, DOM_APART, DOM_INTLIKE, DOM_BOOLS };
+enum op_sig {
+    SIG_NONE,
+    SIG_FLOAT,
+    SIG_NUMBER,
+    SIG_COMPARE,
+    SIG_EQUAL,
+    SIG_LOGIC,
+    SIG_CHOOSE,
+    SIG_CLASSIFY,
+    SIG_CAST
+};
+enum op_domain {
+    DOM_ANY,
+    DOM_POSITIVE,
+    DOM_NONZERO,
+    DOM_UNIT,
+    DOM_SMALL,
+    DOM_KINK0,
+    DOM_APART,
+    DOM_INTLIKE,
+    DOM_BOOLS
+};
 enum op_flags { OPF_NONDIFF = 1, OPF_CONTROL = 2, OPF_FAULT = 4, OPF_META = 8, OPF_LIBRARY = 16 };
 
 struct op_info {
     const char *name, *dsl, *doc;
     enum op_kind kind;
-    enum op_sig sig;           /* ELEM and REDUCE */
-    int n_min, n_max;          /* inputs; n_max -1 = any number */
+    enum op_sig sig;  /* ELEM and REDUCE */
+    int n_min, n_max; /* inputs; n_max -1 = any number */
     unsigned flags;
     const char *forward;       /* ELEM: C text */
     const char *derivative[3]; /* ELEM: gml text, "" = no gradient */
     const char *attrs, *signature;
-    enum op_domain domain;     /* ELEM */
-    double tolerance;          /* ELEM: relative, GPU against CPU in f32 */
+    enum op_domain domain; /* ELEM */
+    double tolerance;      /* ELEM: relative, GPU against CPU in f32 */
 };
 /* Defined in runtime/graph/op_table.c; index by enum op. */
 extern const struct op_info op_table[OP_COUNT];

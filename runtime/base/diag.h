@@ -1,8 +1,8 @@
 /* Diagnostics: sources, spans, and the sink that collects errors. Codes are in diag.def.
  *
  * A library function that fails emits one diagnostic into the sink and returns the status of its code; mains
- * render the sink (diag_render.c: human, short, json). A poisoned value suppresses follow-up errors, so one root
- * cause gives one error. Everything lives in the sink's arena.
+ * render the sink (diag_render.c: human, short, json). A poisoned value suppresses follow-up errors, so one
+ * root cause gives one error. Everything lives in the sink's arena.
  */
 #ifndef GML_BASE_DIAG_H
 #define GML_BASE_DIAG_H
@@ -12,8 +12,9 @@
 #include "runtime/base/mem.h"
 #include "runtime/base/status.h"
 
-/* Byte range [start, end) of a source; file is an index into struct sources. Line and column are computed only
- * when printing. The zero span (start = end = 0 and file = 0) means "no place". File 0 is never a real file. */
+/* Byte range [start, end) of a source; file is an index into struct sources. Line and column are computed
+ * only when printing. The zero span (start = end = 0 and file = 0) means "no place". File 0 is never a real
+ * file. */
 struct span {
     uint32_t start, end;
     uint16_t file;
@@ -70,11 +71,12 @@ struct diag_sink {
 };
 void diag_init(struct diag_sink *s, struct arena *a, struct sources *sources);
 
-/* Emits and returns the status of the code (ST_OK for warnings). The same code at the same span is kept once. */
+/* Emits and returns the status of the code (ST_OK for warnings). Equal codes at equal spans are kept once. */
 enum status diag_emit(struct diag_sink *s, enum diag_code c, struct span at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* These attach to the diagnostic emitted last. */
-void diag_label(struct diag_sink *s, struct span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void diag_label(struct diag_sink *s, struct span at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 void diag_note(struct diag_sink *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void diag_help(struct diag_sink *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

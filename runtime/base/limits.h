@@ -8,7 +8,7 @@ enum {
 };
 #undef L
 
-#define LIMIT_DIM ((long long)1 << 40)      /* one dimension */
+#define LIMIT_DIM      ((long long)1 << 40) /* one dimension */
 #define LIMIT_ELEMENTS ((long long)1 << 48) /* elements of one tensor */
 
 #endif

@@ -33,7 +33,7 @@ void *arena_alloc(struct arena *a, size_t bytes);
 void *arena_resize(struct arena *a, void *old, size_t old_bytes, size_t new_bytes);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-#define arena_new_of(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define arena_new_of(a, T)   ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), mem_size((n), sizeof(T))))
 
 /* n * size, or the exhausted hook on overflow. */

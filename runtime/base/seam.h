@@ -1,5 +1,6 @@
-/* Two more seams: I/O and the clock. (Allocation is in mem.h; CUDA calls go through runtime/exec/cuda/cuda_api.h.)
- * Production binds the real calls; tests replace the structs to count, delay and fail. */
+/* Two more seams: I/O and the clock. (Allocation is in mem.h; CUDA calls go through
+ * runtime/exec/cuda/cuda_api.h.) Production binds the real calls; tests replace the structs to count, delay
+ * and fail. */
 #ifndef GML_BASE_SEAM_H
 #define GML_BASE_SEAM_H
 #include <stddef.h>
@@ -21,13 +22,13 @@ struct io_seam {
 extern struct io_seam io_seam;
 
 struct clock_seam {
-    double (*seconds)(void);     /* monotonic */
+    double (*seconds)(void); /* monotonic */
     void (*sleep)(double seconds);
 };
 extern struct clock_seam clock_seam;
 
-/* Whole file into the arena (NUL-terminated after n bytes). Rejects what is not a regular file or larger than max.
- * Codes R1001 (cannot open/read), R1002 (too large). */
+/* Whole file into the arena (NUL-terminated after n bytes). Rejects what is not a regular file or larger than
+ * max. Codes R1001 (cannot open/read), R1002 (too large). */
 MUST_CHECK enum status file_read(struct arena *a, const char *path, uint64_t max, char **text, size_t *n,
                                  struct diag_sink *sink);
 /* Writes path.tmp, fsyncs, renames into place: the old file stays whole until the new one is. Code R1003. */

@@ -1,7 +1,10 @@
-/* Backends: cpu, null, and cuda (a plugin opened at run time). One struct of function pointers each; all take the same plan.
+/* Backends: cpu, null, and cuda (a plugin opened at run time). One struct of function pointers each; all take
+ * the same plan.
  *
- * Life of a run: open ▶ arena (the only allocation) ▶ prepare (warm-up of library calls, graphs built) ▶ upload of the persistent prefix ▶ launch, launch, ... ▶ download ▶
- * close. After prepare nothing is allocated. Launches are numbered from 1 over the whole run; launch n's results appear in ring slot (n - 1) % LIMIT_RING_SLOTS.
+ * Life of a run: open ▶ arena (the only allocation) ▶ prepare (warm-up of library calls, graphs built) ▶
+ * upload of the persistent prefix ▶ launch, launch, ... ▶ download ▶ close. After prepare nothing is
+ * allocated. Launches are numbered from 1 over the whole run; launch n's results appear in ring slot (n - 1)
+ * % LIMIT_RING_SLOTS.
  */
 #ifndef GML_EXEC_EXEC_H
 #define GML_EXEC_EXEC_H
@@ -23,7 +26,7 @@ struct exec_counts {
 };
 struct exec_device {
     char name[128];
-    char driver[64];      /* driver and library versions */
+    char driver[64]; /* driver and library versions */
     uint64_t memory, free;
     struct target target;
 };
@@ -39,10 +42,11 @@ struct backend {
     enum status (*download)(struct exec *e, uint64_t offset, void *to, uint64_t bytes);
     /* Builds everything needed to launch any variant of the plan. Call after arena(), before upload(). */
     enum status (*prepare)(struct exec *e, const struct plan *p);
-    /* Issues one tick of variant v; `first` starts a visit (its metrics start anew). Returns at once where the device is asynchronous; blocks only when
-     * two launches are in flight. */
+    /* Issues one tick of variant v; `first` starts a visit (its metrics start anew). Returns at once where
+     * the device is asynchronous; blocks only when two launches are in flight. */
     enum status (*launch)(struct exec *e, uint32_t variant, bool first);
-    /* Slot of launch n: NULL while it is not finished; wait = block until it is (or ST_DEVICE after `watchdog` seconds without progress). */
+    /* Slot of launch n: NULL while it is not finished; wait = block until it is (or ST_DEVICE after
+     * `watchdog` seconds without progress). */
     const struct ring_slot *(*slot)(struct exec *e, uint64_t n, bool wait);
     enum status (*sync)(struct exec *e); /* all launches done */
     void (*counts)(struct exec *e, struct exec_counts *out, bool reset);
@@ -50,12 +54,14 @@ struct backend {
     void (*close)(struct exec *e);
 };
 extern const struct backend backend_cpu, backend_null;
-/* Opens libgml_cuda.so beside the executable ($ORIGIN, $ORIGIN/../lib) or in the build folder; NULL and a reason when it cannot be had. */
+/* Opens libgml_cuda.so beside the executable ($ORIGIN, $ORIGIN/../lib) or in the build folder; NULL and a
+ * reason when it cannot be had. */
 const struct backend *backend_cuda(const char *cuda_path, char *why, size_t n);
 /* The plugin's one exported symbol. */
 typedef const struct backend *(*gml_cuda_backend_fn)(uint32_t abi);
 
-/* Runs one variant on the host arena at once, op by op (init, data and run-expression phases; the CPU backend's own launches use it too). */
+/* Runs one variant on the host arena at once, op by op (init, data and run-expression phases; the CPU
+ * backend's own launches use it too). */
 MUST_CHECK enum status cpu_run_variant(void *arena, const struct plan *p, uint32_t variant, int threads);
 
 #endif

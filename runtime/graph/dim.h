@@ -1,8 +1,9 @@
 /* Symbolic dimensions in canonical form.
  *
- * A dimension is a sum of rational monomials over atoms. Atoms are `dim` configs, per-launch batch sizes, sizes of parameter
- * trees, and opaque results of //, %, min, max over dimensions. Equal normal forms have equal ids, so comparing
- * dims is comparing ids. The table only grows and lives in the graph's arena. Values are bound at load.
+ * A dimension is a sum of rational monomials over atoms. Atoms are `dim` configs, per-launch batch sizes,
+ * sizes of parameter trees, and opaque results of //, %, min, max over dimensions. Equal normal forms have
+ * equal ids, so comparing dims is comparing ids. The table only grows and lives in the graph's arena. Values
+ * are bound at load.
  */
 #ifndef GML_GRAPH_DIM_H
 #define GML_GRAPH_DIM_H
@@ -25,14 +26,14 @@ struct atom {
     const char *name; /* ATOM_SYMBOL */
     uint32_t a, b;
 };
-/* coefficient num/den times the product of atoms, ascending, repeated for powers; negative powers in `under`. */
+/* num/den times the product of atoms, ascending, repeated for powers; negative powers in `under`. */
 struct monomial {
     int64_t num, den;
     uint16_t n_over, n_under;
     const uint32_t *over, *under;
 };
 struct dim_form {
-    struct monomial *terms; /* in canonical order, which depends on names only, not on the order of creation */
+    struct monomial *terms; /* in canonical order, which depends on names alone */
     uint32_t n;
     uint32_t weight; /* size of the written-out form; bounded, so that printing and evaluation are */
 };
@@ -47,12 +48,13 @@ struct dims {
 /* All makers return 0 when an operand is 0, a coefficient overflows, or the form grows out of bounds. */
 void dims_init(struct dims *d, struct arena *a);
 dim dim_const(struct dims *d, int64_t v);
-dim dim_symbol(struct dims *d, const char *name); /* name interned by the caller or copied; equal text, equal dim */
+dim dim_symbol(struct dims *d, const char *name); /* the name is copied; equal text, equal dim */
 dim dim_tree(struct dims *d, uint32_t tree);
 dim dim_add(struct dims *d, dim a, dim b);
 dim dim_sub(struct dims *d, dim a, dim b);
 dim dim_mul(struct dims *d, dim a, dim b);
-/* Exact division: the quotient must be whole, which is checked when bound. b must be a single monomial, else 0. */
+/* Exact division: the quotient must be whole, which is checked when bound. b must be a single monomial, else
+ * 0. */
 dim dim_div(struct dims *d, dim a, dim b);
 dim dim_opaque(struct dims *d, enum atom_kind k, dim a, dim b);
 

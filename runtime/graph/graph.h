@@ -1,8 +1,9 @@
 /* The graph: what gmlc emits and gmlrun plans. Plain open tables, append-only, index-based, hash-consed.
  *
- * Invariants (checked by graph_verify): an input's id is smaller than its user's; a node belongs to one phase and reads nodes of
- * that phase only; types follow the shape rules; roots name nodes of their own phase. Elementwise inputs have
- * equal shapes (broadcasting is explicit `expand`/`reshape` views). Everything lives in one arena, owned by whoever made the graph.
+ * Invariants (checked by graph_verify): an input's id is smaller than its user's; a node belongs to one phase
+ * and reads nodes of that phase only; types follow the shape rules; roots name nodes of their own phase.
+ * Elementwise inputs have equal shapes (broadcasting is explicit `expand`/`reshape` views). Everything lives
+ * in one arena, owned by whoever made the graph.
  */
 #ifndef GML_GRAPH_GRAPH_H
 #define GML_GRAPH_GRAPH_H
@@ -27,9 +28,9 @@ struct node {
     uint16_t phase;
     uint16_t n_attr, n_dim;
     uint32_t n_in;
-    uint32_t in, attr, dims;      /* offsets into the pools: inputs, int64 attributes, dim attributes */
-    uint32_t shape;               /* offset into the dim pool: rank entries */
-    uint32_t scope;               /* instance path, index into scopes */
+    uint32_t in, attr, dims; /* offsets into the pools: inputs, int64 attributes, dim attributes */
+    uint32_t shape;          /* offset into the dim pool: rank entries */
+    uint32_t scope;          /* instance path, index into scopes */
     struct span span;
 };
 
@@ -39,28 +40,29 @@ struct var {
     enum var_kind kind;
     const char *key;   /* "net.fc.0.lin.w", "opt.train.loss.m", "digits.x" */
     struct type type;  /* a state over a parameter tree has rank 1 and dim_tree(tree) */
-    uint32_t tree;     /* PARAM: the tree it is a leaf of; STATE: the tree it copies the layout of; 0 = none. Index + 1 */
+    uint32_t tree;     /* index + 1; PARAM: the tree it is a leaf of; STATE: the one whose layout it copies */
     uint32_t leaf;     /* PARAM: its position in that tree */
     uint32_t data;     /* DATA: the data set, index + 1; its type has the row axis first */
     const char **tags; /* PARAM */
     uint32_t n_tags;
     struct span span;
 };
-/* Attributes `tree` of ops (tree, grad, pack, ranges) and minimize.tree are plain indices from 0, leaves of `ranges` come ascending.
- * A parameter tree: the leaves of one minimize (or of the rest), in the order (tags, path), one flat block. */
+/* A parameter tree: the leaves of one minimize (or of the rest), in the order (tags, path), one flat block.
+ * Attributes `tree` of ops (tree, grad, pack, ranges) and minimize.tree are plain indices from 0; leaves of
+ * `ranges` come ascending. */
 struct tree {
-    const char *name;    /* "train.loss" */
-    uint32_t *leaf;      /* variables */
+    const char *name; /* "train.loss" */
+    uint32_t *leaf;   /* variables */
     uint32_t n_leaf;
 };
 enum config_kind { CONFIG_FIXED, CONFIG_DIM, CONFIG_LIVE };
 struct config {
     const char *name, *doc;
     enum config_kind kind;
-    enum dtype dtype;   /* LIVE: f32, i32 or bool. FIXED: DT_NONE */
-    double value;       /* DIM, LIVE, and numeric FIXED */
-    const char *text;   /* FIXED: its value as gml text, for display and run.json */
-    dim symbol;         /* DIM */
+    enum dtype dtype; /* LIVE: f32, i32 or bool. FIXED: DT_NONE */
+    double value;     /* DIM, LIVE, and numeric FIXED */
+    const char *text; /* FIXED: its value as gml text, for display and run.json */
+    dim symbol;       /* DIM */
     struct span span;
 };
 /* One array of a data set as stored in the file, before the text's transformation. */
@@ -69,7 +71,7 @@ struct data_field {
     const char *source; /* field("images") */
     struct type type;   /* per sample, without the row axis */
     uint32_t var;       /* VAR_DATA the transformed rows go to */
-    val raw;            /* `read` node of the raw rows in the data phase: var of kind DATA with key "digits.x#raw" */
+    val raw; /* `read` node of the raw rows in the data phase: var of kind DATA with key "digits.x#raw" */
 };
 enum split_kind { SPLIT_NONE, SPLIT_FIELD, SPLIT_FRACTION, SPLIT_ROWS };
 struct split_part {
@@ -85,8 +87,8 @@ struct data {
     uint32_t n_part;
     struct data_field *field;
     uint32_t n_field;
-    uint32_t phase;     /* the data phase that transforms raw rows, run once at load on the host */
-    dim rows;           /* symbol "<name>.rows" */
+    uint32_t phase; /* the data phase that transforms raw rows, run once at load on the host */
+    dim rows;       /* symbol "<name>.rows" */
     struct span span;
 };
 
@@ -94,7 +96,7 @@ struct commit {
     uint32_t var;  /* variable index, or */
     uint32_t tree; /* tree index + 1: the whole flat block */
     val value;
-    val guard;     /* bool[]: keep the old value where false; 0 = always. Resolved into `where` by the guard pass */
+    val guard; /* bool[]: keep the old value where false; 0 = always. The guard pass makes it a `where` */
     struct span span;
 };
 enum metric_mode { METRIC_MEAN, METRIC_SUM, METRIC_LAST, METRIC_MIN, METRIC_MAX };
@@ -111,7 +113,9 @@ struct output {
 };
 struct minimize {
     const char *name;
-    val loss, grad, when; /* grad: the flat gradient (a `grad` node, a `pack` after autodiff); when may be 0 */
+    val loss;
+    val grad; /* the flat gradient: a `grad` node, a `pack` after autodiff */
+    val when; /* may be 0 */
     uint32_t tree;
     struct span span;
 };
@@ -132,7 +136,7 @@ struct phase {
     VEC(struct output) outputs;
     VEC(struct output) asserts; /* bool values; name = source text */
     VEC(struct minimize) minimizes;
-    val ok;            /* bool[]: all gradients finite; 0 before the guard pass or without minimize */
+    val ok; /* bool[]: all gradients finite; 0 before the guard pass or without minimize */
     struct span span;
 };
 
@@ -140,12 +144,12 @@ enum run_kind { RUN_BLOCK, RUN_GO, RUN_REPEAT, RUN_EVERY, RUN_SAVE, RUN_STOP };
 enum run_unit { UNIT_LAUNCH, UNIT_STEPS, UNIT_EPOCHS, UNIT_ROUNDS, UNIT_PHASE };
 struct run_stmt {
     enum run_kind kind;
-    uint32_t phase;     /* GO, EVERY n PHASE: phase index */
+    uint32_t phase; /* GO, EVERY n PHASE: phase index */
     enum run_unit unit;
-    dim count;          /* GO, REPEAT, EVERY */
-    const char *file;   /* SAVE "file" */
-    uint32_t expr;      /* SAVE best e, STOP when e: index of a PHASE_RUN phase with one output; 0 = none */
-    uint32_t *child;    /* statement indices */
+    dim count;        /* GO, REPEAT, EVERY */
+    const char *file; /* SAVE "file" */
+    uint32_t expr;    /* SAVE best e, STOP when e: index of a PHASE_RUN phase with one output; 0 = none */
+    uint32_t *child;  /* statement indices */
     uint32_t n_child;
     struct span span;
 };
@@ -155,19 +159,19 @@ struct graph {
     struct interner *names;
     struct sources sources;
     struct dims dims;
-    const char *model;           /* name of the model file without folder and ending */
-    VEC(struct node) nodes;      /* at[0] unused */
-    VEC(uint32_t) inputs;        /* pool */
-    VEC(int64_t) attrs;          /* pool */
-    VEC(dim) dim_pool;           /* pool: shapes and dim attributes */
-    VEC(const char *) scopes;    /* at[0] = "" */
-    VEC(struct var) vars;        /* at[0] unused */
+    const char *model;        /* name of the model file without folder and ending */
+    VEC(struct node) nodes;   /* at[0] unused */
+    VEC(uint32_t) inputs;     /* pool */
+    VEC(int64_t) attrs;       /* pool */
+    VEC(dim) dim_pool;        /* pool: shapes and dim attributes */
+    VEC(const char *) scopes; /* at[0] = "" */
+    VEC(struct var) vars;     /* at[0] unused */
     VEC(struct tree) trees;
     VEC(struct config) configs;
     VEC(struct data) datas;
     VEC(struct phase) phases;
-    VEC(struct run_stmt) run;    /* at[0] = the block, if there is a run */
-    uint32_t *cons;              /* hash-consing table, private to graph.c */
+    VEC(struct run_stmt) run; /* at[0] = the block, if there is a run */
+    uint32_t *cons;           /* hash-consing table, private to graph.c */
     uint32_t n_cons;
 };
 
@@ -204,8 +208,9 @@ bool type_is_flat(const struct graph *g, const struct type *t, uint32_t tree);
 /* "f32[B, 128]" */
 const char *type_text(const struct graph *g, const struct type *t);
 
-/* What to add. Views and sources whose type does not follow from the inputs (reshape, expand, slice, pad, iota, uniform, const, read,
- * ...) say it in `type`; for the rest type.dtype is DT_NONE and the shape rule decides. */
+/* What to add. Views and sources whose type does not follow from the inputs (reshape, expand, slice, pad,
+ * iota, uniform, const, read, ...) say it in `type`; for the rest type.dtype is DT_NONE and the shape rule
+ * decides. */
 struct node_spec {
     enum op op;
     uint16_t phase;
@@ -231,18 +236,21 @@ struct shape_ctx {
     struct type out;
     struct diag_sink *sink;
 };
-bool shape_fail(struct shape_ctx *c, enum diag_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-bool shape_check(struct shape_ctx *c); /* dispatch by op: generic rules for ELEM, REDUCE, VIEW; shape_<op> for OP */
+bool shape_fail(struct shape_ctx *c, enum diag_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Dispatch by op: generic rules for ELEM, REDUCE, VIEW; shape_<op> for OP. */
+bool shape_check(struct shape_ctx *c);
 
 /* Checks every invariant. Codes F15xx with the node id for loaded graphs; I0001 when a pass broke it. */
 MUST_CHECK enum status graph_verify(const struct graph *g, struct diag_sink *sink);
 /* Text form: prints everything, parses back to an equal graph (text.c). */
 void graph_print(const struct graph *g, FILE *out);
-MUST_CHECK enum status graph_parse(struct arena *a, const char *text, struct diag_sink *sink, struct graph **out);
+MUST_CHECK enum status graph_parse(struct arena *a, const char *text, struct diag_sink *sink,
+                                   struct graph **out);
 /* .gmlb: bytes and back (gmlb.c). The reader trusts nothing and verifies. */
 MUST_CHECK enum status gmlb_write(const struct graph *g, struct arena *a, char **bytes, size_t *n);
-MUST_CHECK enum status gmlb_read(struct arena *a, const char *path, const char *bytes, size_t n, struct diag_sink *sink,
-                                 struct graph **out);
+MUST_CHECK enum status gmlb_read(struct arena *a, const char *path, const char *bytes, size_t n,
+                                 struct diag_sink *sink, struct graph **out);
 /* JSON and DOT for tools. */
 void graph_json(const struct graph *g, FILE *out);
 void graph_dot(const struct graph *g, FILE *out);

@@ -15,7 +15,8 @@
 #undef REDUCE
 #undef VIEW
 #undef OP
-/* Facts that no rule should have to ask for: the operator exists, takes that many inputs, which are nodes of the phase. */
+/* Facts that no rule should have to ask for: the operator exists, takes that many inputs, which are nodes of
+ * the phase. */
 bool shape_spec_ok(struct shape_ctx *c);
 bool shape_elem(struct shape_ctx *c);
 bool shape_reduce(struct shape_ctx *c);
