@@ -250,6 +250,8 @@ struct elab {
     VEC(struct draw_count) draws;
     VEC(struct var_info) vars;
     VEC(struct tree_facts) trees;
+    bool in_lazy; /* directly in a value that is evaluated where it is used: it may be made again */
+    struct frame *lazy_frame;
     bool training;
     const char *let_path;          /* init: key whose initial value is computed, else NULL */
     struct value result;           /* of the return statement that ended a body */

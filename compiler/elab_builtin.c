@@ -7,12 +7,12 @@
 /* -- names */
 
 static const char *const later_names[] = {
-    "attention", "block_linear", "bspline", "causal_conv1d", "concat", "conv1d",     "conv2d",
-    "cummax",    "cumprod",      "cumsum",  "eye",           "file",   "flip",       "frozen",
-    "held",      "linspace",     "mlstm",   "orthogonal",    "pick",   "pinv",       "put_add",
-    "put_max",   "scale_grad",   "search",  "solve_spd",     "sort",   "argsort",    "ssd_scan",
-    "stack",     "states",       "topk",    "pad",           "gelu",   "softplus",   "elu",
-    "erf",       "log1p",        "expm1",   "round",         "ceil",   "logsigmoid", "prod",
+    "attention",  "block_linear", "bspline", "causal_conv1d", "concat",  "conv1d",  "conv2d",     "cummax",
+    "cumprod",    "cumsum",       "eye",     "file",          "flip",    "frozen",  "held",       "linspace",
+    "mlstm",      "orthogonal",   "pick",    "pinv",          "put_add", "put_max", "scale_grad", "search",
+    "solve_spd",  "sort",         "argsort", "ssd_scan",      "stack",   "states",  "topk",       "pad",
+    "gelu",       "softplus",     "elu",     "erf",           "log1p",   "expm1",   "round",      "ceil",
+    "logsigmoid", "tensor",       "prod",
 };
 bool is_later_name(const char *name)
 {

@@ -55,9 +55,13 @@ static struct value run_later(struct elab *e, struct bcall *c)
     return refuse(e, c->span_at, arena_printf(e->arena, "`%s` in a data set", c->b->name));
 }
 static const struct builtin readers[] = {
-    {"field", run_field, "name", OP_NONE}, {"columns", run_later, "*", OP_NONE},
-    {"bytes", run_later, "*", OP_NONE},    {"timestamp", run_later, "*", OP_NONE},
-    {"window", run_later, "x *", OP_NONE}, {"standardize", run_later, "x *", OP_NONE},
+    {"field", run_field, "name", OP_NONE},
+    {"columns", run_later, "*", OP_NONE},
+    {"bytes", run_later, "*", OP_NONE},
+    {"timestamp", run_later, "*", OP_NONE},
+    {"first_of_sequence", run_later, "*", OP_NONE},
+    {"window", run_later, "x *", OP_NONE},
+    {"standardize", run_later, "x *", OP_NONE},
 };
 static struct env *member_env(struct elab *e, struct module *m)
 {
@@ -110,6 +114,11 @@ static bool split_fractions(struct elab *e, struct ast *a, struct env *env, stru
 {
     double total = 0;
     for (uint32_t i = 0; i < a->list.n; i++) {
+        if (a->list.at[i]->a->kind != AST_NUM && a->list.at[i]->a->kind != AST_ID) {
+            refuse(e, a->list.at[i]->span, "a split whose parts are conditions");
+            d->split = SPLIT_FIELD; /* so that its parts are not looked for */
+            return false;
+        }
         struct value v = eval(e, a->list.at[i]->a, env);
         if (v.kind != V_NUM || !v.known || v.num <= 0 || v.num > 1) {
             fail(e, DIAG_E2023, a->list.at[i]->span,

@@ -85,8 +85,14 @@ static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
     if (s->busy) {
         return fail(e, DIAG_E1001, at, "`%s` depends on itself", s->name);
     }
+    bool in_lazy = e->in_lazy;
+    struct frame *lazy_frame = e->lazy_frame;
     s->busy = true;
+    e->in_lazy = true;
+    e->lazy_frame = e->frame;
     struct value v = pattern_part(e, s, eval_named(e, s->ast, s->env, s->label));
+    e->in_lazy = in_lazy;
+    e->lazy_frame = lazy_frame;
     if (s->type && v.kind != V_POISON) {
         struct env *scratch = env_new(e, s->env, ENV_BLOCK);
         const char *what =

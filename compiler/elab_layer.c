@@ -111,7 +111,8 @@ static struct inst *new_instance(struct elab *e, struct layer *l, struct inst *o
 }
 static bool path_is_free(struct elab *e, struct inst *i, struct layer *l, struct span at)
 {
-    bool twice = i->application == application(e);
+    bool lazy = e->in_lazy && e->lazy_frame == e->frame;
+    bool twice = !lazy && i->application == application(e);
     bool other = i->layer != l || i->made.file != at.file || i->made.start != at.start;
     if (!twice && !other) {
         return true;

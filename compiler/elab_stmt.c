@@ -111,6 +111,9 @@ static void set_name(struct elab *e, struct ast *a, struct env *env)
     } else if (s->kind == SLOT_VAR) {
         fail(e, DIAG_E1021, t->span, "`%s` is a %s", t->name, s->what == NAME_PARAM ? "parameter" : "state");
         diag_help(e->sink, s->what == NAME_PARAM ? "minimize moves parameters" : "`next %s = ..`", t->name);
+    } else if (s->what == NAME_CONST && env->is_layer_level && value_phase(e, v) < 0) {
+        s->kind = SLOT_VALUE; /* a list that the layer level builds */
+        s->v = v;
     } else if (s->what != NAME_LOCAL && s->what != NAME_ARG) {
         fail(e, DIAG_E1020, t->span, "`%s` is no local name", t->name);
         diag_help(e->sink, "`let %s = ..` introduces a local", t->name);

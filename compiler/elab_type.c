@@ -522,6 +522,9 @@ struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct s
     }
     if (is_scalar_static(v)) {
         enum dtype d = t->t.dtype;
+        if (d == DT_BOOL && v.kind == V_NUM && v.known && !v.live && (v.num == 0 || v.num == 1)) {
+            v = bool_value(v.num != 0); /* `= 0` fills records whose leaves differ in type */
+        }
         if (d == DT_BOOL ? v.kind != V_BOOL
                          : v.kind == V_BOOL || (d == DT_I32 && v.kind == V_NUM && !v.is_int)) {
             return fail(e, DIAG_E2030, at, "%s is %s and cannot be %s", what, ttype_text(e, t),
