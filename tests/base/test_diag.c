@@ -185,6 +185,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("diag");
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, human_with_labels_on_the_same_and_other_lines);
     tcase_add_test(t, human_with_another_file_and_without_a_place);
     tcase_add_test(t, short_and_json);

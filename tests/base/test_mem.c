@@ -170,6 +170,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("mem");
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, blocks_are_zeroed_aligned_and_apart);
     tcase_add_test(t, last_block_grows_in_place);
     tcase_add_test(t, vectors_and_text_grow);

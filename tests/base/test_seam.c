@@ -140,6 +140,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("seam");
+    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, short_writes_and_interrupts_are_finished);
     tcase_add_test(t, failure_keeps_the_old_file);

@@ -204,6 +204,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("block");
+    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, epochs_and_passes);
     tcase_add_test(t, single_launches_and_steps);

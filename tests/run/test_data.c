@@ -254,6 +254,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("data");
+    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, split_by_text_field_reorders_stably);
     tcase_add_test(t, fractions_and_ranges_keep_the_order);

@@ -159,6 +159,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("report");
+    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, numbers_read_back);
     tcase_add_test(t, metrics_file_has_a_line_each);

@@ -96,6 +96,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("weights");
+    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, round_trip);
     tcase_add_test(t, f32_file_into_an_f64_model);
