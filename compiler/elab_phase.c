@@ -149,6 +149,9 @@ static void bind_data(struct elab *e, struct ast *a, struct env *env, uint32_t p
             fail(e, DIAG_E1005, on->span, "a data binding needs `batch`");
             diag_help(e->sink, "on %s{batch = 128}", e->g->datas.at[d.index].name);
         }
+        if (p->training && p->batch) {
+            p->b = p->batch; /* every launch of training has all the rows, so they are one dimension */
+        }
         /* Also after a wrong option: the sample does not depend on it, and the body is worth checking. */
         sample = data_sample(e, d.index, phase, on->span);
     }

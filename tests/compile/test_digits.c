@@ -93,6 +93,47 @@ START_TEST(test_draws_keep_their_names)
 }
 END_TEST
 
+/* Every launch of a training phase has the rows asked for, so its batch is that dimension; the last launch of
+ * a pass may be smaller. */
+START_TEST(test_rows_of_a_launch)
+{
+    struct program p;
+    const char *train =
+        "gml 1\nimport nn\nimport opt\nconfig B: dim = 4\ndata d = \"d.npz\" { x: f32[3] = field(\"x\") }\n"
+        "let net = nn.Linear{2}\nphase t on d{batch = B} as s {\n state old: f32[B, 2] = 0\n let y = "
+        "net(s.x)\n"
+        " next old = y\n minimize loss = nn.mse(y, old) over net using opt.sgd{0.1}\n}\n";
+    compile_ok(&p, train);
+    arena_free(p.a);
+    compile_with(&p,
+                 "gml 1\nimport nn\nconfig B: dim = 4\ndata d = \"d.npz\" { x: f32[3] = field(\"x\") }\nlet "
+                 "net = nn.Linear{2}\n"
+                 "phase e on d{batch = B} as s {\n output y = net(s.x) + zeros([B, 2])\n}\n",
+                 NULL, 0);
+    ck_assert(!p.g && p.sink.list.n == 1 && p.sink.list.at[0].code == DIAG_E2001);
+    arena_free(p.a);
+}
+END_TEST
+/* What a layer level builds in a loop, and instances whose constants an initial value reads. */
+START_TEST(test_layer_level)
+{
+    struct program p;
+    start(&p, "gml 1\nimport nn\nlayer Stack{widths: int[]} {\n let all = []\n for (w in widths) as part {\n "
+              " let lin = nn.Linear{w, ones_of}\n"
+              "  all = append(all, lin)\n }\n let last = widths[-1]\n fn (x) {\n  for (f in all) { x = f(x) "
+              "}\n  return x\n }\n}\n"
+              "fn ones_of(shape, i, o) = ones(shape)\nlet stack = Stack{[3, 2]}\nlayer Keeps{inner}(x) {\n "
+              "state s: f32[inner.last] = 0\n"
+              " next s = s + 1\n return inner(x) * 0 + s\n}\nlet keeps = Keeps{stack}\nphase p { output y = "
+              "keeps(ones([1, 2])) }\n");
+    launch(&p, "p");
+    launch(&p, "p");
+    EXPECT(&p, "y", 1, 1);
+    ck_assert_uint_ne(graph_find_var(p.g, "stack.part.1.lin.w"), 0);
+    finish(&p);
+}
+END_TEST
+
 static const char knobs[] =
     "gml 1\nconfig n: dim = 3\nconfig rate = 0.5\nconfig wide = 2\nconfig flag = true\nconfig name = \"a\"\n"
     "config sizes = [1, 2]\nconfig deep = 2\nphase p {\n let x = ones([n, wide])\n"
@@ -156,6 +197,8 @@ int main(void)
     TCase *t = tcase_create("digits");
     tcase_add_test(t, test_keys);
     tcase_add_test(t, test_draws_keep_their_names);
+    tcase_add_test(t, test_rows_of_a_launch);
+    tcase_add_test(t, test_layer_level);
     tcase_add_test(t, test_set_is_typed);
     tcase_add_test(t, test_set_changes_values);
     suite_add_tcase(s, t);
