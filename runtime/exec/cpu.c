@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "kernels/cpu/cpu.h"
+#include "runtime/base/seam.h"
 
 struct cpu_exec {
     const struct backend *backend;
@@ -19,6 +20,7 @@ struct cpu_exec {
     struct ring *ring;
     struct exec_counts counts;
     uint64_t launched;
+    double part_seconds[PART_COUNT], part_start; /* options.parts: of the last launch */
     char error[ERROR_TEXT];
 };
 
@@ -160,11 +162,29 @@ static enum status cpu_prepare(struct exec *x, const struct plan *p)
     return ST_OK;
 }
 
+static void parts_begin(struct cpu_exec *e)
+{
+    if (e->options.parts) {
+        memset(e->part_seconds, 0, sizeof e->part_seconds);
+        e->part_start = clock_seam.seconds();
+    }
+}
+/* The time since the last call belongs to `part`. */
+static void part_end(struct cpu_exec *e, int part)
+{
+    if (e->options.parts) {
+        double now = clock_seam.seconds();
+        e->part_seconds[part] += now - e->part_start;
+        e->part_start = now;
+    }
+}
+
 static enum status run_ops(struct cpu_exec *e, uint32_t variant)
 {
     const struct plan_variant *v = &e->plan->variant[variant];
     for (uint32_t i = 0; i < v->n_op; i++) {
         host_run_op(e->arena, &v->op[i], e->pool);
+        part_end(e, v->op[i].part);
         if (e->debug) {
             TRY(debug_after(e->plan, e->debug, variant, i, e->arena, e->error, ERROR_TEXT));
         }
@@ -185,9 +205,11 @@ static enum status cpu_launch(struct exec *x, uint32_t variant, bool first)
     if (e->debug) {
         debug_begin(e->plan, e->debug, variant, e->arena);
     }
+    parts_begin(e);
     TRY(run_ops(e, variant));
     e->tick[variant].first = first;
     tick(e->arena, &e->tick[variant], e->ring);
+    part_end(e, v->n_op ? v->op[v->n_op - 1].part : PART_FORWARD);
     e->counts.launches++;
     e->counts.kernels_per_launch = v->n_op + 1;
     e->launched++;
@@ -205,6 +227,17 @@ static const struct ring_slot *cpu_slot(struct exec *x, uint64_t n, bool wait)
 static enum status cpu_sync(struct exec *x)
 {
     self(x)->counts.syncs++;
+    return ST_OK;
+}
+
+static enum status cpu_parts(struct exec *x, double seconds[PART_COUNT])
+{
+    struct cpu_exec *e = self(x);
+    if (!e->options.parts) {
+        snprintf(e->error, ERROR_TEXT, "the backend was opened without timing of parts");
+        return ST_USAGE;
+    }
+    memcpy(seconds, e->part_seconds, sizeof e->part_seconds);
     return ST_OK;
 }
 
@@ -244,6 +277,7 @@ const struct backend backend_cpu = {
     .launch = cpu_launch,
     .slot = cpu_slot,
     .sync = cpu_sync,
+    .parts = cpu_parts,
     .counts = cpu_counts,
     .error = cpu_error,
     .close = cpu_close,

@@ -10,14 +10,14 @@
 #define GML_EXEC_EXEC_H
 #include "runtime/plan/plan.h"
 
-enum { BACKEND_ABI = 1 };
+enum { BACKEND_ABI = 2 };
 
 struct exec_options {
     int device;            /* cuda:N */
     int threads;           /* cpu; 0 = all cores */
     bool debug_plan;       /* poison freed regions with NaN, check red zones after each launch (eager) */
     bool eager;            /* cuda: no graphs, one kernel after another (for comparison) */
-    bool parts;            /* launch the four parts apart, so that they can be timed */
+    bool parts;            /* launch the four parts apart and time them */
     const char *cuda_path; /* folder of the CUDA libraries, may be NULL */
 };
 /* Calls the host made to the device API in steady state (since the last reset). */
@@ -49,6 +49,9 @@ struct backend {
      * `watchdog` seconds without progress). */
     const struct ring_slot *(*slot)(struct exec *e, uint64_t n, bool wait);
     enum status (*sync)(struct exec *e); /* all launches done */
+    /* Seconds that each part of the last launch took, the tick in its last part; needs options.parts. Waits
+     * for the launch. ST_USAGE where parts are not timed. */
+    enum status (*parts)(struct exec *e, double seconds[PART_COUNT]);
     void (*counts)(struct exec *e, struct exec_counts *out, bool reset);
     const char *(*error)(struct exec *e);
     void (*close)(struct exec *e);

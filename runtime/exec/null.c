@@ -148,6 +148,13 @@ static enum status null_sync(struct exec *x)
     return ST_OK;
 }
 
+static enum status null_parts(struct exec *x, double seconds[PART_COUNT])
+{
+    (void)seconds;
+    snprintf(self(x)->error, ERROR_TEXT, "the null backend computes nothing that could be timed");
+    return ST_USAGE;
+}
+
 static void null_counts(struct exec *x, struct exec_counts *out, bool reset)
 {
     *out = self(x)->counts;
@@ -178,6 +185,7 @@ const struct backend backend_null = {
     .launch = null_launch,
     .slot = null_slot,
     .sync = null_sync,
+    .parts = null_parts,
     .counts = null_counts,
     .error = null_error,
     .close = null_close,

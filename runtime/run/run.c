@@ -121,7 +121,7 @@ enum status run_eval(struct run *r, struct summary *out)
 
 /* -- benchmark */
 
-enum { BLOCKS = 15, WARM_UP = 20, MIN_STEPS = 10 };
+enum { BLOCKS = 15, WARM_UP = 20, MIN_STEPS = 10, PART_STEPS = 101 };
 static const double block_seconds = 0.1;
 
 static int compare_doubles(const void *a, const void *b)
@@ -153,6 +153,31 @@ static int bench_phase(const struct run *r)
     return r->o->phase ? user_phase(r, r->o->phase) : first;
 }
 
+/* Medians over single steps, each waited for: launched apart, parts do not overlap with anything. */
+static enum status bench_parts(struct run *r, uint32_t phase, struct bench *out)
+{
+    double seconds[PART_COUNT], each[PART_COUNT][PART_STEPS], unused;
+    for (int i = 0; i < PART_STEPS; i++) {
+        TRY(timed(r, phase, 1, &unused));
+        if (r->ended) {
+            return ST_OK;
+        }
+        enum status st = r->backend->parts(r->exec, seconds);
+        if (st != ST_OK) {
+            return device_failed(r, st);
+        }
+        for (int p = 0; p < PART_COUNT; p++) {
+            each[p][i] = seconds[p];
+        }
+    }
+    for (int p = 0; p < PART_COUNT; p++) {
+        qsort(each[p], PART_STEPS, sizeof **each, compare_doubles);
+        out->part_ms[p] = 1e3 * each[p][PART_STEPS / 2];
+    }
+    out->has_parts = true;
+    return ST_OK;
+}
+
 enum status run_bench(struct run *r, struct bench *out)
 {
     int phase = bench_phase(r);
@@ -173,6 +198,9 @@ enum status run_bench(struct run *r, struct bench *out)
         TRY(timed(r, (uint32_t)phase, steps, &block[i]));
         total += block[i];
         out->steps += steps;
+    }
+    if (r->o->parts) {
+        TRY(bench_parts(r, (uint32_t)phase, out));
     }
     if (r->stopped) {
         return ST_STOPPED;

@@ -60,6 +60,8 @@ struct bench {
     const char *phase, *device;
     int64_t steps, rows;                         /* measured; rows of a launch */
     double steps_per_second, median_ms, best_ms; /* of a step */
+    bool has_parts;                              /* options.parts: parts were launched and timed apart */
+    double part_ms[PART_COUNT];                  /* median */
 };
 MUST_CHECK enum status run_bench(struct run *r, struct bench *out);
 /* Folder of the run, NULL before run_train made it. */

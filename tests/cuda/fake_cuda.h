@@ -186,6 +186,31 @@ static int fake_stream_query(void *ctx, void *stream)
     (void)stream;
     return fake.broken ? 700 : fake.stuck ? CUDA_NOT_READY : 0;
 }
+/* An event holds the number of kernels that ran before it; each took a microsecond. */
+static int fake_event_create(void *ctx, void **out)
+{
+    (void)ctx;
+    *out = fake_handle(calloc(1, sizeof(int)));
+    return 0;
+}
+static int fake_event_destroy(void *ctx, void *event)
+{
+    (void)ctx;
+    return fake_release(event);
+}
+static int fake_event_record(void *ctx, void *event, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    *(int *)event = fake.kernels;
+    return 0;
+}
+static int fake_event_seconds(void *ctx, void *from, void *to, double *out)
+{
+    (void)ctx;
+    *out = 1e-6 * (*(int *)to - *(int *)from);
+    return 0;
+}
 static int fake_function_load(void *ctx, const void *function)
 {
     (void)ctx;
@@ -350,8 +375,8 @@ static enum cuda_call fail_which;
 static inline bool fake_releases(enum cuda_call c)
 {
     return c == CUDA_CALL_device_free || c == CUDA_CALL_host_free || c == CUDA_CALL_stream_destroy ||
-           c == CUDA_CALL_graph_destroy || c == CUDA_CALL_exec_destroy || c == CUDA_CALL_library_close ||
-           c == CUDA_CALL_matmul_free;
+           c == CUDA_CALL_event_destroy || c == CUDA_CALL_graph_destroy || c == CUDA_CALL_exec_destroy ||
+           c == CUDA_CALL_library_close || c == CUDA_CALL_matmul_free;
 }
 #define CALL(name, text, params, args, count)                                                                \
     static int fail_##name params                                                                            \

@@ -234,6 +234,11 @@ START_TEST(modes)
     ck_assert_uint_eq(n.launches, 4); /* forward, then loss with the tick; twice */
     ck_assert_uint_eq(n.kernels_per_launch, 4);
     ck_assert_int_eq(cuda_slot(e, 2, true)->step, 2);
+    double part[PART_COUNT];
+    ck_assert_int_eq(cuda_parts(e, part), ST_OK);
+    ck_assert_double_eq_tol(part[PART_FORWARD], 2e-6, 1e-12);
+    ck_assert_double_eq_tol(part[PART_LOSS], 2e-6, 1e-12);
+    ck_assert(part[PART_BACKWARD] == 0 && part[PART_OPTIMIZER] == 0);
     cuda_close(e);
     fake.has_library = false; /* the own product takes its place */
     ck_assert_int_eq(start(&(struct exec_options){0}, &e), ST_OK);
@@ -242,6 +247,7 @@ START_TEST(modes)
     ck_assert_ptr_nonnull(strstr(d.driver, "no cublasLt"));
     ck_assert_uint_eq(d.target.workspace, 0);
     ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    ck_assert_int_eq(cuda_parts(e, part), ST_USAGE);
     cuda_close(e);
 }
 END_TEST
@@ -313,6 +319,9 @@ static enum status whole_run(const struct exec_options *o)
     if (s == ST_OK) {
         s = cuda_sync(e);
     }
+    if (s == ST_OK && o->parts) {
+        s = cuda_parts(e, (double[PART_COUNT]){0});
+    }
     if (s == ST_OK) {
         s = cuda_download(e, CONTROL, &c, sizeof c);
     }
@@ -358,6 +367,7 @@ int main(void)
 {
     Suite *s = suite_create("cuda/exec");
     TCase *t = tcase_create("all");
+    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, one_launch_per_step);
     tcase_add_test(t, first_starts_a_visit);

@@ -33,3 +33,14 @@ cmp "$out/a" "$out/b"
 cmp "$out/one.gmlb" "$out/two.gmlb"
 "$bin/gmlrun" eval "$model" --device cpu --weights "$out/s1/weights.safetensors" >"$out/eval"
 grep -q acc "$out/eval"
+
+# The parts of a step are timed, and together they are no longer than steps (within noise).
+"$bin/gmlrun" bench "$model" --device cpu --threads 1 --parts --json >"$out/bench"
+python3 - "$out/bench" <<'P'
+import json, sys
+bench = json.load(open(sys.argv[1]))
+part = bench["part_ms"]
+assert list(part) == ["forward", "loss", "backward", "optimizer"], part
+assert all(ms > 0 for ms in part.values()), part
+assert sum(part.values()) < 2 * bench["median_ms"], bench
+P

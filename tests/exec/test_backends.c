@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include "runtime/base/seam.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/pool.h"
 
@@ -269,6 +270,35 @@ START_TEST(host_variants_do_not_tick)
 }
 END_TEST
 
+static double ticking; /* a clock that goes on by a second each time it is read */
+static double next_second(void)
+{
+    return ticking++;
+}
+START_TEST(parts_are_timed)
+{
+    struct clock_seam saved = clock_seam;
+    double part[PART_COUNT];
+    struct toy *t = toy_new(&backend_cpu, true, (struct exec_options){.threads = 1, .parts = true});
+    t->op[1].part = PART_OPTIMIZER;
+    clock_seam.seconds = next_second;
+    for (uint64_t n = 1; n <= 2; n++) {
+        step(t, 0, n == 1, n);
+        ck_assert_int_eq(t->b->parts(t->e, part), ST_OK);
+        ck_assert(part[PART_FORWARD] == 1 && part[PART_LOSS] == 0 && part[PART_BACKWARD] == 0);
+        ck_assert(part[PART_OPTIMIZER] == 2); /* its op and the tick */
+    }
+    toy_free(t);
+    double read = ticking;
+    t = toy_new(&backend_cpu, true, (struct exec_options){.threads = 1});
+    step(t, 0, true, 1);
+    ck_assert_int_eq(t->b->parts(t->e, part), ST_USAGE);
+    ck_assert(ticking == read); /* not asked for: not paid for */
+    toy_free(t);
+    clock_seam = saved;
+}
+END_TEST
+
 START_TEST(cuda_says_why_not)
 {
     char why[512] = "";
@@ -321,6 +351,7 @@ int main(void)
     tcase_add_test(t, debug_plan_sees_red_zones);
     tcase_add_test(t, bad_calls_are_refused);
     tcase_add_test(t, host_variants_do_not_tick);
+    tcase_add_test(t, parts_are_timed);
     tcase_add_test(t, cuda_says_why_not);
     tcase_add_test(t, pool_does_each_unit_once);
     suite_add_tcase(s, t);

@@ -108,6 +108,29 @@ static int stream_query(void *ctx, void *stream)
     UNUSED_CTX;
     return (int)cudaStreamQuery(stream);
 }
+static int event_create(void *ctx, void **out)
+{
+    UNUSED_CTX;
+    return (int)cudaEventCreate((cudaEvent_t *)out);
+}
+static int event_destroy(void *ctx, void *event)
+{
+    UNUSED_CTX;
+    return (int)cudaEventDestroy(event);
+}
+static int event_record(void *ctx, void *event, void *stream)
+{
+    UNUSED_CTX;
+    return (int)cudaEventRecord(event, stream);
+}
+static int event_seconds(void *ctx, void *from, void *to, double *out)
+{
+    UNUSED_CTX;
+    float ms = 0;
+    int code = (int)cudaEventElapsedTime(&ms, from, to);
+    *out = ms / 1e3;
+    return code;
+}
 /* Modules load lazily; asking for a function's attributes loads it. */
 static int function_load(void *ctx, const void *function)
 {

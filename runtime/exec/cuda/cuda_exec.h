@@ -35,6 +35,7 @@ struct cuda_variant {
     uint32_t n_step;
     struct launch tick[2];        /* [first] */
     void *exec[2][CUDA_SEGMENTS]; /* owned; all but the last segment are shared and live in [0] */
+    uint8_t part[CUDA_SEGMENTS];  /* of the segment */
     uint32_t n_segment;
     uint64_t kernels;
     struct cuda_gap *gap;
@@ -58,6 +59,8 @@ struct exec {
     uint64_t issued, base; /* launches: number of the last one; number before the first one since the control
                               block was uploaded */
     uint64_t kernels;      /* of the last launch */
+    void *mark[PART_COUNT + 1]; /* options.parts: events, owned; the end of each part, and the start */
+    bool marked[PART_COUNT];    /* parts of the last launch */
 };
 
 /* Calls through the api; on failure leaves the text and returns ST_RESOURCE (memory) or ST_DEVICE. */
@@ -95,6 +98,13 @@ enum status cuda_launch(struct exec *e, uint32_t variant, bool first);
 const struct ring_slot *cuda_slot(struct exec *e, uint64_t n, bool wait);
 enum status cuda_sync(struct exec *e);
 void cuda_counts(struct exec *e, struct exec_counts *out, bool reset);
+
+/* cuda_parts.c: events between the parts of a launch; without options.parts, these do nothing */
+enum status cuda_parts_open(struct exec *e);
+void cuda_parts_close(struct exec *e);
+enum status cuda_parts_begin(struct exec *e);
+enum status cuda_part_end(struct exec *e, uint8_t part);
+enum status cuda_parts(struct exec *e, double seconds[PART_COUNT]);
 const char *cuda_error_text(struct exec *e);
 
 /* cuda_debug.c */

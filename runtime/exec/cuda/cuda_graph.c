@@ -56,6 +56,7 @@ static enum status fill_segment(struct exec *e, struct cuda_variant *v, uint32_t
     }
     CUDA_TRY(e, graph_nodes, graph, &nodes);
     v->kernels += nodes;
+    v->part[s] = from < v->n_step ? v->step[from].part : PART_FORWARD;
     v->n_segment++;
     return ST_OK;
 }

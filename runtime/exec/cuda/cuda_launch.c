@@ -4,7 +4,14 @@
 #include "runtime/base/seam.h"
 #include "runtime/exec/cuda/cuda_exec.h"
 
-enum { SPINS = 4000 };
+enum { SPINS = 8000 }; /* about 0.1 ms: a small step ends while the host spins */
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
 
 static uint64_t slot_seq(const struct exec *e, uint64_t n)
 {
@@ -32,6 +39,7 @@ static enum status wait_for(struct exec *e, uint64_t n)
         if (slot_seq(e, n) >= n) {
             return ST_OK;
         }
+        relax();
     }
     double start = clock_seam.seconds(), asked = start, pause = 20e-6;
     while (slot_seq(e, n) < n) {
@@ -55,6 +63,7 @@ static enum status launch_graphs(struct exec *e, const struct cuda_variant *v, b
     for (uint32_t i = 0; i < v->n_segment; i++) {
         bool last = i + 1 == v->n_segment;
         CUDA_TRY(e, exec_launch, v->exec[last && first][i], e->stream);
+        TRY(cuda_part_end(e, v->part[i]));
     }
     return ST_OK;
 }
@@ -71,8 +80,10 @@ static enum status launch_eager(struct exec *e, uint32_t variant, bool first)
         if (debug) {
             TRY(cuda_debug_after(e, variant, i));
         }
+        TRY(cuda_part_end(e, v->step[i].part));
     }
     CUDA_TRY(e, kernel_launch, &v->tick[first], e->arena, e->stream);
+    TRY(cuda_part_end(e, v->n_step ? v->step[v->n_step - 1].part : PART_FORWARD));
     return debug ? cuda_debug_end(e, variant) : ST_OK;
 }
 
@@ -85,6 +96,7 @@ enum status cuda_launch(struct exec *e, uint32_t variant, bool first)
         TRY(wait_for(e, e->issued + 1 - CUDA_IN_FLIGHT));
     }
     bool eager = e->options.eager || e->options.debug_plan;
+    TRY(cuda_parts_begin(e));
     TRY(eager ? launch_eager(e, variant, first) : launch_graphs(e, &e->variant[variant], first));
     e->issued++;
     e->kernels = e->variant[variant].kernels;
@@ -133,6 +145,7 @@ const struct backend cuda_backend_functions = {
     .launch = cuda_launch,
     .slot = cuda_slot,
     .sync = cuda_sync,
+    .parts = cuda_parts,
     .counts = cuda_counts,
     .error = cuda_error_text,
     .close = cuda_close,

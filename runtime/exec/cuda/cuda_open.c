@@ -81,6 +81,7 @@ static enum status open_all(struct exec *e)
 {
     TRY(check_device(e));
     CUDA_TRY(e, stream_create, &e->stream);
+    TRY(cuda_parts_open(e));
     CUDA_TRY(e, host_alloc, sizeof(struct ring), (void **)&e->ring, (void **)&e->ring_device);
     memset(e->ring, 0, sizeof *e->ring);
     int code = e->api.library_open(e->api.ctx, e->options.cuda_path, &e->library);
@@ -205,6 +206,7 @@ void cuda_close(struct exec *e)
         e->api.stream_sync(ctx, e->stream);
     }
     cuda_variants_release(e);
+    cuda_parts_close(e);
     if (e->library) {
         e->api.library_close(ctx, e->library);
     }
