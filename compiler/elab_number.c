@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include "compiler/elab.h"
+#include "compiler/passes.h"
 
 /* -- dimensions with the default values of the configs */
 
@@ -70,117 +71,6 @@ void fix_value(struct elab *e, struct value v)
 
 /* -- folding */
 
-static double floor_mod(double x, double y)
-{
-    return x - y * floor(x / y);
-}
-static bool compute(enum op op, const double *x, double *out)
-{
-    switch (op) {
-    case OP_add:
-        *out = x[0] + x[1];
-        break;
-    case OP_sub:
-        *out = x[0] - x[1];
-        break;
-    case OP_mul:
-        *out = x[0] * x[1];
-        break;
-    case OP_div:
-        *out = x[0] / x[1];
-        break;
-    case OP_pow:
-        *out = pow(x[0], x[1]);
-        break;
-    case OP_floordiv:
-        *out = floor(x[0] / x[1]);
-        break;
-    case OP_mod:
-        *out = floor_mod(x[0], x[1]);
-        break;
-    case OP_max:
-        *out = x[0] > x[1] ? x[0] : x[1];
-        break;
-    case OP_min:
-        *out = x[0] < x[1] ? x[0] : x[1];
-        break;
-    case OP_neg:
-        *out = -x[0];
-        break;
-    case OP_abs:
-        *out = fabs(x[0]);
-        break;
-    case OP_sign:
-        *out = (x[0] > 0) - (x[0] < 0);
-        break;
-    case OP_floor:
-        *out = floor(x[0]);
-        break;
-    case OP_exp:
-        *out = exp(x[0]);
-        break;
-    case OP_log:
-        *out = log(x[0]);
-        break;
-    case OP_sqrt:
-        *out = sqrt(x[0]);
-        break;
-    case OP_rsqrt:
-        *out = 1 / sqrt(x[0]);
-        break;
-    case OP_sin:
-        *out = sin(x[0]);
-        break;
-    case OP_cos:
-        *out = cos(x[0]);
-        break;
-    case OP_tanh:
-        *out = tanh(x[0]);
-        break;
-    case OP_sigmoid:
-        *out = 1 / (1 + exp(-x[0]));
-        break;
-    case OP_relu:
-        *out = x[0] > 0 ? x[0] : 0;
-        break;
-    case OP_silu:
-        *out = x[0] / (1 + exp(-x[0]));
-        break;
-    case OP_isfinite:
-        *out = isfinite(x[0]);
-        break;
-    case OP_eq:
-        *out = x[0] == x[1];
-        break;
-    case OP_ne:
-        *out = x[0] != x[1];
-        break;
-    case OP_lt:
-        *out = x[0] < x[1];
-        break;
-    case OP_le:
-        *out = x[0] <= x[1];
-        break;
-    case OP_gt:
-        *out = x[0] > x[1];
-        break;
-    case OP_ge:
-        *out = x[0] >= x[1];
-        break;
-    case OP_land:
-        *out = x[0] && x[1];
-        break;
-    case OP_lor:
-        *out = x[0] || x[1];
-        break;
-    case OP_lnot:
-        *out = !x[0];
-        break;
-    default:
-        return false;
-    }
-    return true;
-}
 static bool gives_bool(enum op op)
 {
     enum op_sig s = op_table[op].sig;
@@ -283,7 +173,7 @@ static bool division_ok(struct elab *e, enum op op, const struct value *in, stru
             diag_help(e->sink, "f32(x) makes a float; `//` rounds down");
             return false;
         }
-        if (in[1].num == 0 || floor_mod(in[0].num, in[1].num) != 0) {
+        if (in[1].num == 0 || fmod(in[0].num, in[1].num) != 0) {
             fail(e, DIAG_E2020, at, "%.15g / %.15g is not a whole number", in[0].num, in[1].num);
             diag_help(e->sink, "write %.15g.0 for a float, or `//` to round down", in[0].num);
             return false;
@@ -320,7 +210,8 @@ static struct value fold_numbers(struct elab *e, enum op op, const struct value 
     if (!bools_ok(e, op, in, n, at) || !division_ok(e, op, in, at)) {
         return poison();
     }
-    if (!compute(op, x, &r)) {
+    enum op_sig sig = op_table[op].sig;
+    if (sig == SIG_CHOOSE || sig == SIG_CAST || !elem_eval(op, DT_F64, DT_F64, x, &r)) {
         return fail(e, DIAG_E2021, at, "`%s` does not take compile-time numbers", op_text(op));
     }
     struct value v = gives_bool(op) ? bool_value(r != 0) : num_value(r, whole_result(op, in, n));

@@ -3,8 +3,10 @@
  * it is not provably zero. `tagged` and arithmetic on it are settled here, a number for each leaf, and become
  * a `ranges` node only beside a tree.
  */
+#include <math.h>
 #include <stdlib.h>
 #include "compiler/elab.h"
+#include "compiler/passes.h"
 
 static const struct tree_facts *directory(struct elab *e, uint32_t tree)
 {
@@ -132,6 +134,15 @@ static enum pad pad_sum(enum pad a, enum pad b)
     return (a == PAD_ZERO && b == PAD_NONZERO) || (a == PAD_NONZERO && b == PAD_ZERO) ? PAD_NONZERO
                                                                                       : PAD_UNKNOWN;
 }
+/* A function of one value, where its padding is known. */
+static enum pad pad_function(enum op op, enum pad p)
+{
+    double at_zero, zero[3] = {0};
+    if (p != PAD_ZERO || !elem_eval(op, DT_F64, DT_F64, zero, &at_zero) || !isfinite(at_zero)) {
+        return PAD_UNKNOWN;
+    }
+    return at_zero == 0 ? PAD_ZERO : PAD_NONZERO;
+}
 /* What an operator makes of the padding of its operands. A scalar divisor that is zero spoils every leaf as
  * well, so 0 / scalar counts as zero. */
 static enum pad pad_result(enum op op, const enum pad *p)
@@ -155,19 +166,8 @@ static enum pad pad_result(enum op op, const enum pad *p)
     case OP_abs:
     case OP_sign:
         return p[0] == PAD_SCALAR ? PAD_UNKNOWN : p[0];
-    case OP_sqrt:
-    case OP_relu:
-    case OP_tanh:
-    case OP_sin:
-    case OP_silu:
-    case OP_floor:
-        return p[0] == PAD_ZERO ? PAD_ZERO : PAD_UNKNOWN;
-    case OP_exp:
-    case OP_cos:
-    case OP_sigmoid:
-        return p[0] == PAD_ZERO ? PAD_NONZERO : PAD_UNKNOWN;
     default:
-        return PAD_UNKNOWN;
+        return op_table[op].n_max == 1 ? pad_function(op, p[0]) : PAD_UNKNOWN;
     }
 }
 /* A power with a negative exponent is not zero at zero. */
