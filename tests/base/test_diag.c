@@ -1,8 +1,8 @@
 /* The diagnostic sink and its three renderings. */
-#include <check.h>
 #include <stdlib.h>
 #include "runtime/base/diag.h"
 #include "runtime/base/limits.h"
+#include "tests/suite.h"
 
 static const char model[] = "gml 1\n"
                             "layer Linear{O: dim}(x: f32[..S, I]) -> f32[..S, O] {\n"
@@ -185,7 +185,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("diag");
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, human_with_labels_on_the_same_and_other_lines);
     tcase_add_test(t, human_with_another_file_and_without_a_place);
     tcase_add_test(t, short_and_json);
@@ -193,11 +192,5 @@ int main(void)
     tcase_add_test(t, one_cause_once_and_a_limit);
     tcase_add_test(t, closest);
     tcase_add_test(t, every_code_has_a_page);
-    Suite *s = suite_create("diag");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("diag", t, CK_FORK);
 }

@@ -1,10 +1,10 @@
 /* Arenas, growable arrays, interned strings, and the allocation seam. */
-#include <check.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "runtime/base/checked.h"
 #include "runtime/base/mem.h"
+#include "tests/suite.h"
 
 static bool all_bytes(const unsigned char *p, size_t n, unsigned char want)
 {
@@ -170,18 +170,11 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("mem");
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, blocks_are_zeroed_aligned_and_apart);
     tcase_add_test(t, last_block_grows_in_place);
     tcase_add_test(t, vectors_and_text_grow);
     tcase_add_test(t, equal_text_is_one_pointer);
     tcase_add_test(t, seam_counts_fails_and_is_zeroed);
     tcase_add_test(t, checked_arithmetic);
-    Suite *s = suite_create("mem");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("mem", t, CK_FORK);
 }

@@ -1,11 +1,11 @@
 /* Randomness: Philox against the Random123 vectors, normal quantiles against known values, permutations as
  * bijections. */
-#include <check.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "runtime/base/philox.h"
+#include "tests/suite.h"
 
 static void expect(const uint32_t c[4], uint32_t k0, uint32_t k1, const uint32_t want[4])
 {
@@ -140,7 +140,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("philox");
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, known_answers);
     tcase_add_test(t, draws_place_counter_and_key);
     tcase_add_test(t, hashes);
@@ -150,11 +149,5 @@ int main(void)
     tcase_add_test(t, portable_log_and_sqrt);
     tcase_add_test(t, permutation_is_a_bijection);
     tcase_add_test(t, permutation_is_even);
-    Suite *s = suite_create("philox");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("philox", t, CK_FORK);
 }

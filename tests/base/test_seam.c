@@ -1,11 +1,11 @@
 /* Whole files through the I/O seam: limits, odd files, and that a failed write leaves the old file alone. */
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "runtime/base/dtype.h"
 #include "runtime/base/seam.h"
+#include "tests/suite.h"
 
 static struct arena *arena;
 static struct diag_sink sink;
@@ -140,17 +140,10 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("seam");
-    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, short_writes_and_interrupts_are_finished);
     tcase_add_test(t, failure_keeps_the_old_file);
     tcase_add_test(t, limits_and_odd_files);
     tcase_add_test(t, tables);
-    Suite *s = suite_create("seam");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("seam", t, CK_FORK);
 }

@@ -1,6 +1,7 @@
 /* models/digits.gml and the facts that scripts rely on: keys, shapes, trees, phases, the run block; --set;
  * stable names of draws. */
 #include "tests/compile/program.h"
+#include "tests/suite.h"
 
 static const char *type_of_key(struct graph *g, const char *key)
 {
@@ -193,7 +194,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("digits");
     TCase *t = tcase_create("digits");
     tcase_add_test(t, test_keys);
     tcase_add_test(t, test_draws_keep_their_names);
@@ -201,6 +201,5 @@ int main(void)
     tcase_add_test(t, test_layer_level);
     tcase_add_test(t, test_set_is_typed);
     tcase_add_test(t, test_set_changes_values);
-    suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run("digits", t, CK_NOFORK);
 }

@@ -1,10 +1,10 @@
 /* The drafts of tests/grammar/drafts use the whole language, more than is compiled yet. Each compiles or is
  * refused with errors of class E that show a place; so is each with any one line left out. Run under the
  * sanitizers, this is the test that wrong models never crash the compiler. */
-#include <check.h>
 #include <glob.h>
 #include <stdlib.h>
 #include "compiler/compiler.h"
+#include "tests/suite.h"
 
 static glob_t drafts;
 
@@ -67,14 +67,8 @@ int main(void)
         return 1;
     }
     TCase *t = tcase_create("drafts");
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, drafts_compile_or_say_why_not, 0, (int)drafts.gl_pathc);
-    Suite *s = suite_create("drafts");
-    suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    int failed = suite_run("drafts", t, CK_FORK);
     globfree(&drafts);
-    return failed != 0;
+    return failed;
 }

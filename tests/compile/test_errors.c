@@ -1,11 +1,11 @@
 /* Golden messages: every .gml of bad/ (and seven.gml) is compiled and what the compiler says is compared with
  * the .txt beside it. GML_UPDATE=1 in the environment writes the .txt files anew; read the difference before
  * committing it. */
-#include <check.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "compiler/compiler.h"
+#include "tests/suite.h"
 
 enum { MAX_FILES = 64 };
 static char *files[MAX_FILES];
@@ -109,18 +109,12 @@ int main(void)
         return EXIT_FAILURE;
     }
     find_files();
-    Suite *s = suite_create("errors");
     TCase *t = tcase_create("errors");
     tcase_add_loop_test(t, test_golden, 0, n_files);
     tcase_add_test(t, test_seven);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int failed = suite_run("errors", t, CK_NOFORK);
     for (int i = 0; i < n_files; i++) {
         free(files[i]);
     }
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return failed;
 }

@@ -2,6 +2,7 @@
  * numbers worked out by hand. */
 #include <math.h>
 #include "tests/compile/program.h"
+#include "tests/suite.h"
 
 static void once(struct program *p, const char *text)
 {
@@ -297,7 +298,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("meaning");
     TCase *t = tcase_create("meaning");
     tcase_add_test(t, test_numbers);
     tcase_add_test(t, test_broadcasting);
@@ -311,6 +311,5 @@ int main(void)
     tcase_add_test(t, test_normalisation);
     tcase_add_test(t, test_two_minimizes);
     tcase_add_test(t, test_every_operator_is_callable);
-    suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run("meaning", t, CK_NOFORK);
 }

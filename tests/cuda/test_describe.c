@@ -1,7 +1,7 @@
 /* Launch descriptions for hand-made operands: a small interpreter of the parameters on the host must give
  * what the operands say. */
-#include <check.h>
 #include "tests/cuda/fake_cuda.h"
+#include "tests/suite.h"
 
 static const struct target h200 = {.name = "cuda", .sm = 90, .n_sm = 132};
 static struct launch launches[CUDA_MAX_LAUNCHES];
@@ -318,17 +318,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("cuda/describe");
-    TCase *t = tcase_create("all");
+    TCase *t = tcase_create("cuda describe");
     tcase_add_test(t, elementwise);
     tcase_add_test(t, nothing_to_do);
     tcase_add_test(t, reductions);
     tcase_add_test(t, products);
     tcase_add_test(t, index_rows);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("cuda describe", t, CK_FORK);
 }

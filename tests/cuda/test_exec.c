@@ -1,9 +1,9 @@
 /* The executor against a fake CUDA: what a step costs, where numbers go, and that every failing call gives a
  * status and leaks nothing. */
-#include <check.h>
 #include <stddef.h>
 #include "runtime/base/seam.h"
 #include "tests/cuda/fake_cuda.h"
+#include "tests/suite.h"
 
 enum { ARENA = 1 << 20, CONTROL = 4096, PLANNED = 512 << 10 };
 
@@ -365,9 +365,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("cuda/exec");
-    TCase *t = tcase_create("all");
-    tcase_set_timeout(t, 60);
+    TCase *t = tcase_create("cuda exec");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, one_launch_per_step);
     tcase_add_test(t, first_starts_a_visit);
@@ -377,10 +375,5 @@ int main(void)
     tcase_add_test(t, debug_plan);
     tcase_add_test(t, refusals);
     tcase_add_test(t, every_call_can_fail);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("cuda exec", t, CK_FORK);
 }

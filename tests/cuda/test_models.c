@@ -1,8 +1,8 @@
 /* Shipped models on the CUDA executor with a fake device: every op has a kernel, every product goes to the
  * library, and a step stays within its budget of kernels. */
-#include <check.h>
 #include "compiler/compiler.h"
 #include "tests/cuda/fake_cuda.h"
+#include "tests/suite.h"
 
 static struct backend fake_backend;
 static enum status open_fake(const struct exec_options *o, struct exec **e, char *why, size_t n)
@@ -79,14 +79,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("cuda/models");
-    TCase *t = tcase_create("all");
-    tcase_set_timeout(t, 60);
+    TCase *t = tcase_create("cuda models");
     tcase_add_test(t, digits);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("cuda models", t, CK_FORK);
 }

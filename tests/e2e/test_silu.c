@@ -1,6 +1,6 @@
 /* The whole path against PyTorch: 100 AdamW losses of a SiLU network from the same initial weights.
  * Golden files: tools/make_golden_silu.py. Tolerances, relative: 1e-10 in f64, 1e-5 in f32. */
-#include <check.h>
+#include "tests/suite.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -78,15 +78,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("silu");
-    TCase *t = tcase_create("golden");
-    tcase_set_timeout(t, 120);
+    TCase *t = tcase_create("silu");
     tcase_add_test(t, f64_losses_equal_pytorch);
     tcase_add_test(t, f32_losses_equal_pytorch);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("silu", t, CK_FORK);
 }

@@ -1,12 +1,12 @@
 /* The cpu and null backends on hand-made plans: one phase x = x * 2 with a metric; visits, epochs, the tail,
  * skipped commits, failed asserts, faults, --debug-plan, bad arguments. And the thread pool. */
-#include <check.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "runtime/base/seam.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/pool.h"
+#include "tests/suite.h"
 
 enum { ROWS = 4, TAIL = 2, CONTROL_AT = 1024, STATE_AT = 512, PLANNED_AT = 65536, ZONE = 256 };
 
@@ -340,9 +340,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("backends");
     TCase *t = tcase_create("backends");
-    tcase_set_timeout(t, 0);
     tcase_add_test(t, metrics_keep_their_mode);
     tcase_add_test(t, epochs_drop_or_keep_the_tail);
     tcase_add_test(t, skips_are_counted_and_do_not_spoil_metrics);
@@ -354,11 +352,5 @@ int main(void)
     tcase_add_test(t, parts_are_timed);
     tcase_add_test(t, cuda_says_why_not);
     tcase_add_test(t, pool_does_each_unit_once);
-    suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run("backends", t, CK_NOFORK);
 }

@@ -1,10 +1,10 @@
 /* npy and npz: files made by NumPy (make_files.py), own files read back, and damaged files. */
-#include <check.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "runtime/format/format.h"
+#include "tests/suite.h"
 
 #define FILES GML_SOURCE "/tests/format/files/"
 
@@ -313,9 +313,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("format");
     TCase *t = tcase_create("npy");
-    tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, begin, end);
     tcase_add_test(t, numpy_arrays);
     tcase_add_test(t, numpy_kinds);
@@ -323,10 +321,5 @@ int main(void)
     tcase_add_test(t, headers);
     tcase_add_test(t, damaged_files);
     tcase_add_test(t, false_directories);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("npy", t, CK_FORK);
 }

@@ -1,8 +1,8 @@
 /* safetensors: round trips, one header per rule, damaged files. */
-#include <check.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "runtime/format/format.h"
+#include "tests/suite.h"
 
 static struct arena *arena;
 static struct diag_sink sink;
@@ -221,18 +221,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("format");
     TCase *t = tcase_create("safetensors");
-    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, begin, end);
     tcase_add_test(t, rules);
     tcase_add_test(t, lengths);
     tcase_add_test(t, round_trip);
     tcase_add_test(t, damage);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("safetensors", t, CK_FORK);
 }

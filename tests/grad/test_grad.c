@@ -5,12 +5,12 @@
  * op(inputs)), once with the optimizing passes and once without, and runs it through the planner and the CPU
  * backend. Tolerance: 1e-7 + 1e-6 |g|.
  */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include "compiler/passes.h"
 #include "compiler/vjp.h"
 #include "runtime/exec/exec.h"
+#include "tests/suite.h"
 
 enum { MAX_IN = 4, MAX_ELEMENTS = 512 };
 
@@ -561,9 +561,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("grad");
-    TCase *t = tcase_create("rows");
-    tcase_set_timeout(t, 120);
+    TCase *t = tcase_create("grad");
     tcase_add_test(t, test_elem);
     tcase_add_test(t, test_reductions);
     tcase_add_test(t, test_structured);
@@ -572,12 +570,7 @@ int main(void)
     tcase_add_test(t, test_pow_of_zero);
     tcase_add_test(t, test_cut);
     tcase_add_test(t, test_complete);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int failed = suite_run("grad", t, CK_NOFORK);
     printf("differentiated:");
     for (int op = 1; op < OP_COUNT; op++) {
         if (covered[op]) {
@@ -585,5 +578,5 @@ int main(void)
         }
     }
     printf("\n");
-    return failed != 0;
+    return failed;
 }

@@ -1,10 +1,10 @@
 /* The front end: trees, messages, spans, doc comments and limits. Goldens lie beside this file; run with
  * GML_UPDATE=1 to rewrite them after a deliberate change, and read the difference. */
-#include <check.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include "grammar/ast.h"
 #include "runtime/base/limits.h"
+#include "tests/suite.h"
 
 #define HERE GML_SOURCE "/tests/grammar/"
 
@@ -450,9 +450,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("grammar");
-    TCase *t = tcase_create("parse");
-    tcase_set_timeout(t, 60);
+    TCase *t = tcase_create("grammar");
     tcase_add_checked_fixture(t, begin, end);
     tcase_add_test(t, drafts_parse);
     tcase_add_test(t, reference_parses);
@@ -468,10 +466,5 @@ int main(void)
     tcase_add_test(t, bytes_are_checked);
     tcase_add_test(t, no_prefix_and_no_gap_crashes);
     tcase_add_test(t, recovery_keeps_the_rest);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("grammar", t, CK_FORK);
 }

@@ -1,9 +1,9 @@
 /* Shared by the graph tests: an arena and a sink for each test, files, graphs as text and bytes. */
 #ifndef GML_TESTS_GRAPH_COMMON_H
 #define GML_TESTS_GRAPH_COMMON_H
-#include <check.h>
 #include <stdlib.h>
 #include "runtime/graph/graph.h"
+#include "tests/suite.h"
 
 static struct arena *arena;
 static struct diag_sink sink;
@@ -60,20 +60,12 @@ static inline struct graph *sample(void)
 
 static inline int run_suite(const char *name, const TTest *const *tests, size_t n)
 {
-    Suite *s = suite_create(name);
     TCase *c = tcase_create(name);
-    tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, setup, teardown);
     for (size_t i = 0; i < n; i++) {
         tcase_add_test(c, tests[i]);
     }
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(name, c, CK_NOFORK);
 }
 #define RUN(name, ...)                                                                                       \
     run_suite(name, (const TTest *const[]){__VA_ARGS__},                                                     \

@@ -1,6 +1,6 @@
 /* Dimensions: equal forms have equal ids, values are exact or refused, text reads back. */
-#include <check.h>
 #include "runtime/graph/dim.h"
+#include "tests/suite.h"
 
 static struct arena *arena;
 static struct dims d;
@@ -184,18 +184,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("dim");
     TCase *c = tcase_create("dim");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, equal_forms);
     tcase_add_test(c, refused);
     tcase_add_test(c, values);
     tcase_add_test(c, text_round_trip);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("dim", c, CK_NOFORK);
 }

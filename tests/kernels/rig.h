@@ -171,14 +171,5 @@ static inline bool rig_near(double got, double want, double tolerance)
     }
     return got == want || fabs(got - want) <= tolerance * fmax(1, fabs(want));
 }
-static inline int rig_main(Suite *s)
-{
-    SRunner *runner = srunner_create(s);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
 
 #endif

@@ -4,6 +4,7 @@
 #include "rig.h"
 #include "compiler/passes.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/suite.h"
 
 typedef double (*formula)(double x, double y, double z, bool whole);
 #define F(name, expression)                                                                                  \
@@ -299,14 +300,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("elem");
     TCase *t = tcase_create("elem");
-    tcase_set_timeout(t, 0);
     tcase_add_test(t, rows_match_their_formulas);
     tcase_add_test(t, corners_are_defined);
     tcase_add_test(t, casts_saturate);
     tcase_add_test(t, output_may_be_an_input);
     tcase_add_test(t, every_row_has_a_kernel);
-    suite_add_tcase(s, t);
-    return rig_main(s);
+    return suite_run("elem", t, CK_NOFORK);
 }

@@ -2,6 +2,7 @@
  * loops; softmax, xent, argmax; the same bits for any number of threads and with or without scratch.
  * Tolerance: 1e-6 f32, 1e-15 f64, times max(10, sqrt(elements)), of max(1, |want|). */
 #include "rig.h"
+#include "tests/suite.h"
 
 struct fold {
     double sum, least, most;
@@ -275,14 +276,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("reduce");
     TCase *t = tcase_create("reduce");
-    tcase_set_timeout(t, 0);
     tcase_add_test(t, reductions_match);
     tcase_add_test(t, same_bits_however_cut);
     tcase_add_test(t, nan_is_largest_and_smallest);
     tcase_add_test(t, row_kernels_match);
     tcase_add_test(t, bad_label_sets_the_failure_word);
-    suite_add_tcase(s, t);
-    return rig_main(s);
+    return suite_run("reduce", t, CK_NOFORK);
 }

@@ -2,6 +2,7 @@
  * tolerance 1e-6 f32, 1e-14 f64, times max(10, 2 sqrt(k)), of max(1, |want|); everything else exact. */
 #include "rig.h"
 #include "runtime/base/philox.h"
+#include "tests/suite.h"
 
 static struct operand factor(struct rig *r, enum dtype t, int64_t batches, int64_t rows, int64_t columns,
                              bool turned, bool repeated)
@@ -373,9 +374,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("structured");
     TCase *t = tcase_create("structured");
-    tcase_set_timeout(t, 0);
     tcase_add_test(t, products_match);
     tcase_add_test(t, products_do_not_depend_on_threads);
     tcase_add_test(t, gather_and_put_add);
@@ -387,6 +386,5 @@ int main(void)
     tcase_add_test(t, rows_and_shuffle_permute);
     tcase_add_test(t, control_is_read);
     tcase_add_test(t, constants_by_range);
-    suite_add_tcase(s, t);
-    return rig_main(s);
+    return suite_run("structured", t, CK_NOFORK);
 }

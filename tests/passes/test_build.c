@@ -1,8 +1,8 @@
 /* Building by meaning: broadcasting through explicit views, products of any rank, what a wrong operand is
  * told, and formulas. */
-#include <check.h>
 #include <stdlib.h>
 #include "compiler/build.h"
+#include "tests/suite.h"
 
 static struct arena *a;
 static struct graph *g;
@@ -182,7 +182,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("build");
     TCase *t = tcase_create("build");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, test_broadcast);
@@ -197,11 +196,5 @@ int main(void)
     tcase_add_test(t, test_symbols);
     tcase_add_test(t, test_formula);
     tcase_add_test(t, test_bad_formula);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("build", t, CK_NOFORK);
 }

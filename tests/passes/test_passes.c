@@ -2,12 +2,12 @@
  * behind a line of equals signs, the graph that they must make of it, both in text form. With
  * GML_UPDATE_GOLDEN set the expected part is written anew. Also: what the driver does with pass names.
  */
-#include <check.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "compiler/passes.h"
 #include "runtime/base/seam.h"
+#include "tests/suite.h"
 
 static const char separator[] = "\n====\n";
 
@@ -143,15 +143,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("passes");
     TCase *t = tcase_create("passes");
     tcase_add_test(t, test_files);
     tcase_add_test(t, test_driver);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("passes", t, CK_NOFORK);
 }

@@ -1,10 +1,10 @@
 /* Small graphs by hand for the planner's tests. */
 #ifndef GML_TESTS_PLAN_MAKE_H
 #define GML_TESTS_PLAN_MAKE_H
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "runtime/plan/plan.h"
+#include "tests/suite.h"
 
 struct make {
     struct arena *a;
@@ -166,19 +166,12 @@ static inline uint32_t count_ops(const struct plan_variant *v, enum op op)
     int main(void)                                                                                           \
     {                                                                                                        \
         const TTest *const tests[] = {__VA_ARGS__};                                                          \
-        Suite *suite = suite_create(name);                                                                   \
         TCase *tcase = tcase_create(name);                                                                   \
-        tcase_set_timeout(tcase, 120);                                                                       \
         tcase_add_checked_fixture(tcase, NULL, make_free_all);                                               \
         for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {                                          \
             tcase_add_test(tcase, tests[i]);                                                                 \
         }                                                                                                    \
-        suite_add_tcase(suite, tcase);                                                                       \
-        SRunner *runner = srunner_create(suite);                                                             \
-        srunner_run_all(runner, CK_NORMAL);                                                                  \
-        int failed = srunner_ntests_failed(runner);                                                          \
-        srunner_free(runner);                                                                                \
-        return failed != 0;                                                                                  \
+        return suite_run(name, tcase, CK_FORK);                                                              \
     }
 
 #endif

@@ -1,11 +1,11 @@
 /* Interval packing on a seeded corpus of training-like lives: forward values kept for a mirrored backward
  * pass, gradients to the end, scratch. The bars are those of docs: median at the lower bound, 95% within 1.02
  * of it, none above 1.10. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include "runtime/plan/packing.h"
+#include "tests/suite.h"
 
 enum { CORPUS = 300 };
 
@@ -156,18 +156,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("packing");
     TCase *c = tcase_create("packing");
-    tcase_set_timeout(c, 120);
     tcase_add_test(c, corpus_stays_near_the_bound);
     tcase_add_test(c, bound_is_the_peak_sum);
     tcase_add_test(c, same_input_same_result);
     tcase_add_test(c, apart_leaves_gaps);
     tcase_add_test(c, four_thousand_buffers);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("packing", c, CK_FORK);
 }

@@ -1,7 +1,7 @@
 /* The run block on a fake backend that records launches: order, visits, tails, limits, steps planned. */
-#include <check.h>
 #include <stdlib.h>
 #include "runtime/run/internal.h"
+#include "tests/suite.h"
 
 static struct arena *arena;
 static struct graph *g;
@@ -204,7 +204,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("block");
-    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, epochs_and_passes);
     tcase_add_test(t, single_launches_and_steps);
@@ -212,11 +211,5 @@ int main(void)
     tcase_add_test(t, limit_counts_training_launches);
     tcase_add_test(t, signal_ends_after_the_current_launch);
     tcase_add_test(t, skips_in_a_row_end_the_run);
-    Suite *s = suite_create("block");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("block", t, CK_FORK);
 }

@@ -1,9 +1,9 @@
 /* Data sets: splits, reordering, exact conversion, and what is refused. The plan is made by hand. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "runtime/data/data.h"
+#include "tests/suite.h"
 
 static struct arena *arena;
 static struct graph *g;
@@ -254,18 +254,11 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("data");
-    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, split_by_text_field_reorders_stably);
     tcase_add_test(t, fractions_and_ranges_keep_the_order);
     tcase_add_test(t, unknown_split_lists_what_there_is);
     tcase_add_test(t, conversion_is_exact_or_refused);
     tcase_add_test(t, members_are_checked);
-    Suite *s = suite_create("data");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("data", t, CK_FORK);
 }

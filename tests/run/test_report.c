@@ -1,11 +1,11 @@
 /* Lines for programs and for people. */
-#include <check.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "runtime/base/seam.h"
 #include "runtime/report/report.h"
+#include "tests/suite.h"
 
 static struct arena *arena;
 static struct diag_sink sink;
@@ -159,18 +159,11 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("report");
-    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, numbers_read_back);
     tcase_add_test(t, metrics_file_has_a_line_each);
     tcase_add_test(t, a_full_disk_is_an_error);
     tcase_add_test(t, people_get_plain_lines_without_a_terminal);
     tcase_add_test(t, run_json_holds_the_configs);
-    Suite *s = suite_create("report");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("report", t, CK_FORK);
 }

@@ -1,9 +1,9 @@
 /* Products from several threads at once: serial OpenBLAS hands out its packing buffers without a lock, and
  * kernels/cpu/blas_lock.c puts one around that. */
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include "kernels/kernel.h"
+#include "tests/suite.h"
 
 enum { M = 32, N = 40, K = 16, TIMES = 20000, ROUNDS = 25 };
 
@@ -69,13 +69,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("threads");
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, products_do_not_disturb_each_other);
-    Suite *s = suite_create("threads");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("threads", t, CK_FORK);
 }

@@ -1,9 +1,9 @@
 /* Weights: what is saved comes back, padding is not stored, and differences are listed. */
-#include <check.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/format/format.h"
+#include "tests/suite.h"
 
 static struct arena *arena;
 static struct graph *g;
@@ -96,16 +96,9 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("weights");
-    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, round_trip);
     tcase_add_test(t, f32_file_into_an_f64_model);
     tcase_add_test(t, differences_are_listed_and_nothing_changes);
-    Suite *s = suite_create("weights");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("weights", t, CK_FORK);
 }
