@@ -60,6 +60,7 @@ static void start(struct elab *e, struct graph *from)
     e->vars.n = 0;
     memset(&e->trees, 0, sizeof e->trees);
     e->guard = 0;
+    e->work = 0;
     e->let_path = NULL;
     e->training = false;
     struct phase init = {.name = "init", .kind = PHASE_INIT};

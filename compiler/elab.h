@@ -78,10 +78,12 @@ struct value {
 };
 struct list {
     uint32_t n;
+    uint32_t parts; /* values inside, see value_parts; 0 = not counted */
     struct value *at;
 };
 struct record {
     uint32_t n;
+    uint32_t parts;
     const char **name; /* interned */
     struct value *at;
 };
@@ -258,6 +260,7 @@ struct elab {
     VEC(const char *) bad_metrics; /* "phase.name" of metrics whose value had an error */
     val guard;                     /* `when` of the minimize whose optimizer runs */
     uint64_t source_bytes;
+    uint64_t work;         /* of this attempt, against LIMIT_WORK */
     struct member *member; /* of a data set: its text is evaluated; for field(..) */
     VEC(struct metric_use) metric_uses;
 };
@@ -271,6 +274,8 @@ void note_origin(struct elab *e); /* for an error that somebody else emitted jus
 /* Marks an operand with its type, and where a name was declared. */
 void label_operand(struct elab *e, struct env *env, struct ast *at, struct value v);
 void help_closest(struct elab *e, const char *name, const char *const *candidate, uint32_t n);
+/* The same; where nothing is close, the help lists all of them. For short lists. */
+void help_names(struct elab *e, const char *name, const char *const *candidate, uint32_t n);
 const char *source_slice(struct elab *e, struct span s);
 const char *place_text(struct elab *e, struct span s); /* "models/mlp.gml:31:17" */
 
@@ -284,6 +289,9 @@ struct value dim_value(struct elab *e, dim d);   /* a constant becomes a number;
 struct value tensor_value(val v, uint32_t unit); /* 0 becomes poison */
 struct value list_value(struct elab *e, uint32_t n);
 struct value record_value(struct elab *e, uint32_t n);
+/* v, a new list or record, with the values inside counted; poison when there are more than LIMIT_PARTS. Text
+ * can double a value in every round of a loop, and everything that walks through it would take as long. */
+struct value count_parts(struct elab *e, struct value v, struct span at);
 struct value *value_field(struct value r, const char *name);
 bool is_poison(struct value v);        /* also inside lists and records */
 bool is_number(struct value v);        /* NUM or DIM */
@@ -315,6 +323,7 @@ val emit_number(struct elab *e, struct value v, enum dtype t); /* as a rank-0 no
 val emit_static(struct elab *e, struct value v);               /* with its own type: i32, f32 or bool */
 bool want_int(struct elab *e, struct value v, struct span at, const char *what, int64_t *out);
 bool want_dim(struct elab *e, struct value v, struct span at, const char *what, dim *out);
+bool want_size(struct elab *e, struct value v, struct span at, const char *what, dim *out); /* 0 .. 2^40 */
 bool want_bool(struct elab *e, struct value v, struct span at, const char *what, bool *out);
 bool want_string(struct elab *e, struct value v, struct span at, const char *what, const char **out);
 /* The shape in a list of dimensions. */
@@ -367,6 +376,8 @@ struct args {
 bool eval_args(struct elab *e, const struct ast_list *l, struct env *env, const struct value *piped,
                struct ast *piped_ast, struct args *out);
 struct value call_value(struct elab *e, struct value f, struct args *a, struct env *env, struct ast *at);
+/* Counts work; false, after one error, when LIMIT_WORK is used up: text that would expand for ever. */
+bool spend(struct elab *e, uint32_t work, struct span at);
 bool frame_push(struct elab *e, struct frame *f, struct inst *inst, const char *what, struct span call);
 void frame_pop(struct elab *e);
 /* elab_type.c */
@@ -377,6 +388,8 @@ const char *ttype_text(struct elab *e, const struct ttype *t);
 /* Checks a value against a written type and binds its dimension names in env; may adapt *v. */
 bool match_type(struct elab *e, struct ast *t, struct value *v, struct env *env, struct span at,
                 const char *what);
+/* The same for the written type of a result, which may only use names that the arguments bound. */
+bool match_result(struct elab *e, struct ast *t, struct value *v, struct env *env);
 /* A value of type t: scalars fill, records leaf by leaf. */
 struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct span at, const char *what);
 /* elab_layer.c */
@@ -393,6 +406,8 @@ const char *join_path(struct elab *e, const char *a, const char *b);
 enum flow { FLOW_NEXT, FLOW_RETURN };
 enum flow exec_block(struct elab *e, struct ast *block, struct env *env);
 void declare_let(struct elab *e, struct ast *a, struct env *env, bool lazy, enum slot_what what);
+/* Reports names that stand twice in a list of parameters, or in the brace parameters around it. */
+void check_params(struct elab *e, const struct ast_list *params, const struct ast_list *outer);
 void declare_fn(struct elab *e, struct ast *a, struct env *env, struct inst *inst);
 /* elab_builtin.c */
 struct bcall {

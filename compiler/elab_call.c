@@ -3,6 +3,17 @@
 
 /* -- frames: who is being expanded, for paths, errors and the depth limit */
 
+bool spend(struct elab *e, uint32_t work, struct span at)
+{
+    bool before = e->work < LIMIT_WORK;
+    e->work += work;
+    if (before && e->work >= LIMIT_WORK) {
+        fail(e, DIAG_E0110, at, "the model takes the compiler more than %d steps", (int)LIMIT_WORK);
+        diag_help(e->sink,
+                  "loops and calls are expanded in place: is one of them too long, or without an end?");
+    }
+    return e->work < LIMIT_WORK;
+}
 bool frame_push(struct elab *e, struct frame *f, struct inst *inst, const char *what, struct span call)
 {
     *f = (struct frame){.up = e->frame, .inst = inst, .what = what, .call = call};
@@ -145,7 +156,7 @@ static struct value call_fn(struct elab *e, struct fn *f, struct args *a, struct
         f->inst && !f->name ? f->inst->layer->name : arena_printf(e->arena, "fn %s", f->name ? f->name : "");
     int *source = arena_array(e->arena, int, f->params->n ? f->params->n : 1);
     struct frame frame;
-    if (!place_args(e, what, f->params, a, at->span, source)) {
+    if (!spend(e, 8, at->span) || !place_args(e, what, f->params, a, at->span, source)) {
         return poison();
     }
     struct env *env = env_new(e, f->env, ENV_BODY);
@@ -167,7 +178,7 @@ static struct value call_fn(struct elab *e, struct fn *f, struct args *a, struct
         if (exec_block(e, f->body, env) == FLOW_RETURN) {
             r = e->result;
         }
-        if (f->result && !is_poison(r) && !match_type(e, f->result, &r, env, f->result->span, "the result")) {
+        if (f->result && !is_poison(r) && !match_result(e, f->result, &r, env)) {
             r = poison();
         }
     }

@@ -1,4 +1,5 @@
 /* Builtins that choose, limit, cast, draw, and those on trees. */
+#include <math.h>
 #include "compiler/elab.h"
 
 /* -- compositions of operators */
@@ -119,7 +120,7 @@ static struct value cast_static(struct elab *e, struct bcall *c, struct value x,
         return num_value(x.b, t == DT_I32);
     }
     x.is_int = t == DT_I32;
-    x.num = t == DT_I32 ? (double)(int64_t)x.num : x.num;
+    x.num = t == DT_I32 ? trunc(x.num) : x.num;
     return x;
 }
 static struct value run_cast(struct elab *e, struct bcall *c)

@@ -114,7 +114,8 @@ static bool split_fractions(struct elab *e, struct ast *a, struct env *env, stru
 {
     double total = 0;
     for (uint32_t i = 0; i < a->list.n; i++) {
-        if (a->list.at[i]->a->kind != AST_NUM && a->list.at[i]->a->kind != AST_ID) {
+        enum ast_kind kind = a->list.at[i]->a->kind;
+        if (kind != AST_NUM && kind != AST_ID && kind != AST_UN) {
             refuse(e, a->list.at[i]->span, "a split whose parts are conditions");
             d->split = SPLIT_FIELD; /* so that its parts are not looked for */
             return false;
@@ -123,6 +124,7 @@ static bool split_fractions(struct elab *e, struct ast *a, struct env *env, stru
         if (v.kind != V_NUM || !v.known || v.num <= 0 || v.num > 1) {
             fail(e, DIAG_E2023, a->list.at[i]->span,
                  "a part of a split is a fraction between 0 and 1, found %s", value_text(e, v));
+            d->split = SPLIT_FIELD;
             return false;
         }
         fix_value(e, v);
@@ -132,6 +134,7 @@ static bool split_fractions(struct elab *e, struct ast *a, struct env *env, stru
     }
     if (total > 1 + 1e-9) {
         fail(e, DIAG_E2023, a->span, "the parts of the split add up to %.6g, more than 1", total);
+        d->split = SPLIT_FIELD;
         return false;
     }
     return true;
@@ -199,6 +202,15 @@ void declare_data(struct elab *e, struct module *m, struct ast *a)
     env_add(e, m->env, a->name, a->name_span.file ? a->name_span : a->span, NAME_DATA,
             (struct value){.kind = V_DATA, .index = e->g->datas.n - 1});
 }
+static bool has_field(const struct data *d, const char *name)
+{
+    for (uint32_t i = 0; i < d->n_field; i++) {
+        if (!strcmp(d->field[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
 static void run_data(struct elab *e, struct module *m, struct ast *a, uint32_t index)
 {
     struct data *d = &e->g->datas.at[index];
@@ -211,6 +223,11 @@ static void run_data(struct elab *e, struct module *m, struct ast *a, uint32_t i
         }
         if (!x->type) {
             read_split(e, x, m->env, d);
+            continue;
+        }
+        if (has_field(d, x->name)) {
+            fail(e, DIAG_E1007, x->name_span.file ? x->name_span : x->span,
+                 "the member `%s` is declared twice", x->name);
             continue;
         }
         struct member mem = {.data = index, .ast = x, .type = eval_type(e, x->type, m->env)};

@@ -91,3 +91,14 @@ void help_closest(struct elab *e, const char *name, const char *const *candidate
         diag_help(e->sink, "did you mean `%s`?", near);
     }
 }
+void help_names(struct elab *e, const char *name, const char *const *candidate, uint32_t n)
+{
+    struct text t = {.arena = e->arena};
+    for (uint32_t i = 0; i < n; i++) {
+        text_printf(&t, "%s`%s`", i ? ", " : "", candidate[i]);
+    }
+    if (n && !closest_name(name, candidate, n)) {
+        diag_help(e->sink, "there %s %s", n == 1 ? "is" : "are", t.at);
+    }
+    help_closest(e, name, candidate, n);
+}

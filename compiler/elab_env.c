@@ -189,6 +189,19 @@ static bool lost_in_syntax(struct elab *e, const char *name)
     }
     return false;
 }
+/* The module in scope that has the name, when the writer forgot to say which. */
+static const char *module_with(struct env *env, const char *name)
+{
+    for (struct env *s = env; s; s = s->parent) {
+        for (uint32_t i = 0; i < s->slots.n; i++) {
+            const struct slot *m = s->slots.at[i];
+            if (m->kind == SLOT_VALUE && m->v.kind == V_MODULE && env_own(m->v.module->env, name)) {
+                return m->name;
+            }
+        }
+    }
+    return NULL;
+}
 static void unknown_name(struct elab *e, struct env *env, const char *name, struct span at)
 {
     if (is_later_name(name)) {
@@ -211,6 +224,10 @@ static void unknown_name(struct elab *e, struct env *env, const char *name, stru
     }
     builtin_names(e, &names, &n, &cap);
     help_closest(e, name, names, n);
+    const char *module = module_with(env, name);
+    if (module) {
+        diag_help(e->sink, "write `%s.%s`", module, name);
+    }
 }
 static const char *what_text(enum slot_what w)
 {

@@ -17,7 +17,7 @@ static struct value eval_record(struct elab *e, struct ast *a, struct env *env)
         r.record->name[i] = b->name;
         r.record->at[i] = eval_named(e, b->a, env, NULL);
     }
-    return r;
+    return count_parts(e, r, a->span);
 }
 static struct value eval_list(struct elab *e, struct ast *a, struct env *env)
 {
@@ -25,7 +25,7 @@ static struct value eval_list(struct elab *e, struct ast *a, struct env *env)
     for (uint32_t i = 0; i < a->list.n; i++) {
         r.list->at[i] = eval(e, a->list.at[i], env);
     }
-    return r;
+    return count_parts(e, r, a->span);
 }
 static struct value eval_type_value(struct elab *e, struct ast *a, struct env *env)
 {
@@ -194,6 +194,9 @@ struct value member(struct elab *e, struct value v, const char *name, struct spa
 
 struct value eval_named(struct elab *e, struct ast *a, struct env *env, const char *label)
 {
+    if (!spend(e, 1, a->span)) {
+        return poison();
+    }
     switch (a->kind) {
     case AST_NUM:
         return num_value(a->num, a->is_int);

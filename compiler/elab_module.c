@@ -45,6 +45,12 @@ static bool parse_module(struct elab *e, struct module *m, const char *shown, co
              "a gml file begins with `gml 1`");
         ok = false;
     }
+    for (uint32_t i = 1; i < m->parsed.file->list.n; i++) {
+        if (ok && m->parsed.file->list.at[i]->kind == AST_EDITION) {
+            fail(e, DIAG_E0111, m->parsed.file->list.at[i]->span, "`gml 1` stands once, in the first line");
+            ok = false;
+        }
+    }
     m->loading = true;
     ok &= load_imports(e, m, depth);
     m->loading = false;
@@ -200,6 +206,8 @@ static void bind_definition(struct elab *e, struct module *m, struct ast *a)
         declare_fn(e, a, m->env, NULL);
     } else if (a->kind == AST_LAYER && free_name(e, m, a, a->name)) {
         struct layer *l = arena_new_of(e->arena, struct layer);
+        check_params(e, &a->list, NULL);
+        check_params(e, &a->list2, &a->list);
         *l = (struct layer){a->name, a, m};
         env_add(e, m->env, a->name, a->name_span.file ? a->name_span : a->span, NAME_DEF,
                 (struct value){.kind = V_LAYER, .layer = l});

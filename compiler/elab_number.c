@@ -216,6 +216,9 @@ static struct value fold_numbers(struct elab *e, enum op op, const struct value 
     }
     struct value v = gives_bool(op) ? bool_value(r != 0) : num_value(r, whole_result(op, in, n));
     v.known = known;
+    if (known && v.kind == V_NUM && v.is_int && !(fabs(r) <= 9007199254740992.0)) {
+        return fail(e, DIAG_E2009, at, "this whole number is larger than 2^53: %.4g", r);
+    }
     if (live) {
         struct live *l = arena_new_of(e->arena, struct live);
         l->kind = LIVE_OP;
@@ -254,6 +257,7 @@ struct value fold_op(struct elab *e, enum op op, const struct value *in, uint32_
 static val emit_live(struct elab *e, const struct live *l, enum dtype t)
 {
     val in[3] = {0};
+    enum op op = l->op;
     int64_t attr[2] = {l->index, 1}; /* of `step`: the planned ones */
     struct node_spec s = {.phase = e->b.phase, .attr = attr, .span = e->b.span, .scope = e->b.scope};
     switch (l->kind) {
@@ -275,7 +279,8 @@ static val emit_live(struct elab *e, const struct live *l, enum dtype t)
             enum dtype arg = gives_bool(l->op) ? (whole ? DT_I32 : DT_F32) : t;
             in[i] = emit_number(e, l->in[i], l->in[i].kind == V_BOOL ? DT_BOOL : arg);
         }
-        return build_op(&e->b, l->op, in, l->n);
+        op = op == OP_div && t == DT_I32 && !gives_bool(op) ? OP_floordiv : op; /* exact, or refused before */
+        return build_op(&e->b, op, in, l->n);
     }
     return build_cast(&e->b, graph_add(e->g, &s, e->sink), t);
 }
@@ -336,6 +341,18 @@ bool want_dim(struct elab *e, struct value v, struct span at, const char *what, 
     *out = dim_const(&e->g->dims, n);
     return *out || wrong_kind(e, v, at, what, "a dimension");
 }
+bool want_size(struct elab *e, struct value v, struct span at, const char *what, dim *out)
+{
+    int64_t n;
+    if (!want_dim(e, v, at, what, out)) {
+        return false;
+    }
+    if (dim_is_const(&e->g->dims, *out, &n) && (n < 0 || n > (int64_t)1 << 40)) {
+        fail(e, DIAG_E2009, at, "%s: a dimension is between 0 and 2^40, found %lld", what, (long long)n);
+        return false;
+    }
+    return true;
+}
 bool want_bool(struct elab *e, struct value v, struct span at, const char *what, bool *out)
 {
     if (v.kind == V_BOOL && v.known) {
@@ -375,7 +392,7 @@ bool want_shape(struct elab *e, struct value v, struct span at, const char *what
     }
     *rank = (int)v.list->n;
     for (int i = 0; i < *rank; i++) {
-        if (!want_dim(e, v.list->at[i], at, what, &shape[i])) {
+        if (!want_size(e, v.list->at[i], at, what, &shape[i])) {
             return false;
         }
     }

@@ -25,6 +25,13 @@ static bool owner_ok(struct elab *e, struct ast *a, struct env *env, const char 
         diag_help(e->sink, "a fn owns nothing: write a layer, `layer NAME(..) { .. }`");
         return false;
     }
+    const struct slot *brace = env->inst == e->root ? NULL : env_own(env->inst->env, a->name);
+    if (brace && brace->what == NAME_BRACE) {
+        fail(e, DIAG_E1007, a->name_span.file ? a->name_span : a->span,
+             "`%s` is a brace parameter of the layer", a->name);
+        diag_label(e->sink, brace->span, "declared here");
+        return false;
+    }
     if (env->inst->anonymous) {
         struct inst *i = env->inst;
         fail(e, DIAG_E3002, i->made, "%s owns the %s `%s`, so its instance needs a name", i->layer->name,
@@ -167,6 +174,11 @@ void declare_param(struct elab *e, struct ast *a, struct env *env)
     struct ttype *t = eval_type(e, a->type, env);
     if (t && t->kind != T_TENSOR) {
         fail(e, DIAG_E2030, a->type->span, "a parameter is one tensor, found %s", ttype_text(e, t));
+        t = NULL;
+    }
+    if (t && !dtype_is_float(t->t.dtype)) {
+        fail(e, DIAG_E2030, a->type->span, "a parameter is a tensor of floats, found %s", ttype_text(e, t));
+        diag_help(e->sink, "numbers that are not trained are a `state`");
         t = NULL;
     }
     struct slot *s = known_var(env, key);

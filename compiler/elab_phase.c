@@ -87,7 +87,7 @@ static bool split_exists(struct elab *e, const struct data *d, const char *split
          d->split == SPLIT_NONE ? "`%s` declares no split, so it has no part \"%s\""
                                 : "`%s` has no split \"%s\"",
          d->name, split);
-    help_closest(e, split, names, d->n_part);
+    help_names(e, split, names, d->n_part);
     return false;
 }
 static bool bind_option(struct elab *e, struct ast *a, struct env *env, uint32_t phase, uint32_t data)
@@ -352,6 +352,12 @@ static bool read_over(struct elab *e, struct ast *a, struct env *env, struct ins
                      value_text(e, v));
             }
         }
+        for (uint32_t k = 0; k < i && over[i]; k++) {
+            if (over[k] == over[i]) {
+                fail(e, DIAG_E3020, a->list.at[i]->span, "`over` names %s twice", over[i]->path);
+                ok = false;
+            }
+        }
     }
     return ok;
 }
@@ -398,7 +404,7 @@ static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env
     struct value in[2] = {
         {.kind = V_TREE, .node = graph_add(e->g, &s, e->sink), .tree = tree, .pad = PAD_ZERO},
         {.kind = V_TREE, .node = grad, .tree = tree, .pad = PAD_ZERO}};
-    struct span span[2] = {a->span, a->span};
+    struct span span[2] = {a->b->span, a->b->span};
     const char *name[2] = {0};
     struct ast *ast[2] = {0};
     struct args args = {2, in, name, span, ast};
@@ -444,6 +450,11 @@ void do_minimize(struct elab *e, struct ast *a, struct env *env)
     uint32_t tree =
         tree_for(e, arena_printf(e->arena, "%s.%s", p->name, a->name), over, a->list.n, a->span, &ok);
     if (!ok || !tree_is_free(e, tree, a)) {
+        return;
+    }
+    if (tree < e->facts.trees.n && !e->facts.trees.at[tree].leaf.n) {
+        fail(e, DIAG_E2023, a->list.at[0]->span, "`over` names nothing that has parameters");
+        diag_help(e->sink, "the parameters of a layer exist from its first application on");
         return;
     }
     build_at(e, a->span);
@@ -553,6 +564,6 @@ void check_metric_uses(struct elab *e)
         names[n++] = "step";
         names[n++] = "epoch";
         fail(e, DIAG_E1002, u->at, "phase %s has no metric `%s`", p->name, u->name);
-        help_closest(e, u->name, names, n);
+        help_names(e, u->name, names, n);
     }
 }

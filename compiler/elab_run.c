@@ -113,6 +113,11 @@ static void save(struct elab *e, struct ast *a, uint32_t id)
     if (a->a && strcmp(a->name, "best")) {
         return; /* the parser reported another word */
     }
+    if (a->str && (a->str[0] == '/' || strstr(a->str, "..") || !*a->str)) {
+        fail(e, DIAG_E2023, a->span, "`save \"%s\"`: the name of a file inside the run folder is needed",
+             a->str);
+        return;
+    }
     e->g->run.at[id].file = a->str;
     if (a->a) {
         uint32_t x = expression_phase(e, a->a);

@@ -73,7 +73,7 @@ static struct value run_append(struct elab *e, struct bcall *c)
     struct value l = list_value(e, c->arg[0].list->n + 1);
     memcpy(l.list->at, c->arg[0].list->at, c->arg[0].list->n * sizeof *l.list->at);
     l.list->at[c->arg[0].list->n] = c->arg[1];
-    return l;
+    return count_parts(e, l, c->span_at);
 }
 static struct value run_contains(struct elab *e, struct bcall *c)
 {
@@ -111,6 +111,9 @@ static struct value run_full(struct elab *e, struct bcall *c)
     build_at(e, c->span_at);
     val scalar;
     if (v.kind == V_TENSOR) {
+        if (tensor_type(e, v).rank) {
+            return fail(e, DIAG_E2023, c->span[1], "`full` repeats one value, found %s", value_text(e, v));
+        }
         scalar = v.node;
     } else {
         bool boolean = v.kind == V_BOOL;
@@ -123,8 +126,12 @@ static struct value run_full(struct elab *e, struct bcall *c)
 static struct value run_iota(struct elab *e, struct bcall *c)
 {
     dim n;
-    if (!want_dim(e, c->arg[0], c->span[0], "the length", &n)) {
+    int64_t fixed;
+    if (!want_size(e, c->arg[0], c->span[0], "the length", &n)) {
         return poison();
+    }
+    if (dim_is_const(&e->g->dims, n, &fixed) && fixed > INT32_MAX) {
+        return fail(e, DIAG_E2009, c->span[0], "iota counts in i32 and cannot reach %lld", (long long)fixed);
     }
     build_at(e, c->span_at);
     struct node_spec s = {.op = OP_iota,

@@ -77,9 +77,33 @@ void declare_let(struct elab *e, struct ast *a, struct env *env, bool lazy, enum
     check_let_name(e, env, a->name, at);
     env_add(e, env, a->name, at, NAME_LOCAL, v);
 }
+void check_params(struct elab *e, const struct ast_list *params, const struct ast_list *outer)
+{
+    for (uint32_t i = 0; i < params->n; i++) {
+        const struct ast *p = params->at[i], *first = NULL;
+        for (uint32_t k = 0; outer && k < outer->n; k++) {
+            first = strcmp(outer->at[k]->name, p->name) ? first : outer->at[k];
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            first = strcmp(params->at[k]->name, p->name) ? first : params->at[k];
+        }
+        if (first) {
+            fail(e, DIAG_E1007, p->name_span.file ? p->name_span : p->span, "two parameters `%s`", p->name);
+            diag_label(e->sink, first->name_span.file ? first->name_span : first->span, "first here");
+        }
+    }
+}
 void declare_fn(struct elab *e, struct ast *a, struct env *env, struct inst *inst)
 {
+    struct slot *before = env_own(env, a->name ? a->name : "()");
+    struct span at = a->name_span.file ? a->name_span : a->span;
     struct fn *f = arena_new_of(e->arena, struct fn);
+    if (before) {
+        fail(e, DIAG_E1007, at, a->name ? "`%s` is declared twice" : "a second entry without a name%s",
+             a->name ? a->name : "");
+        diag_label(e->sink, before->span, "first here");
+    }
+    check_params(e, &a->list, NULL);
     *f = (struct fn){.name = a->name,
                      .params = &a->list,
                      .result = a->type,
@@ -107,6 +131,9 @@ static void set_name(struct elab *e, struct ast *a, struct env *env)
     if (!s) {
         if (name_value(e, env, t->name, t->span).kind != V_POISON) {
             fail(e, DIAG_E1020, t->span, "`%s` belongs to the language", t->name);
+        } else {
+            diag_help(e->sink, "`let %s = ..` introduces a name", t->name);
+            env_add(e, env, t->name, t->span, NAME_LOCAL, poison()); /* told once */
         }
     } else if (s->kind == SLOT_VAR) {
         fail(e, DIAG_E1021, t->span, "`%s` is a %s", t->name, s->what == NAME_PARAM ? "parameter" : "state");
@@ -206,7 +233,7 @@ static enum flow exec_for(struct elab *e, struct ast *a, struct env *env)
         }
         n = m;
     }
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && spend(e, 8, a->span); k++) {
         struct env *round = env_new(e, env, ENV_BLOCK);
         if (a->str) {
             round->prefix =
@@ -258,6 +285,10 @@ static enum flow exec(struct elab *e, struct ast *a, struct env *env)
     case AST_BLOCK:
         return exec_block(e, a, env);
     case AST_RETURN:
+        if (e->frame && e->frame->inst == e->root && !e->frame->what) {
+            fail(e, DIAG_E1006, a->span, "`return` stands in a layer or fn");
+            diag_help(e->sink, "a phase has `output`, `metric` and `next`");
+        }
         e->result = eval(e, a->a, env);
         return FLOW_RETURN;
     case AST_MINIMIZE:

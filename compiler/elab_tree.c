@@ -224,7 +224,7 @@ struct value tree_op(struct elab *e, enum op op, const struct value *given, uint
         int t = in[i].kind == V_TREE ? (int)in[i].tree : in[i].kind == V_TAGS ? (int)in[i].index : -1;
         bool scalar = is_scalar_static(in[i]) || (in[i].kind == V_TENSOR && !tensor_type(e, in[i]).rank);
         if ((t < 0 && !scalar) || (t >= 0 && tree >= 0 && t != tree)) {
-            return tree_error(e, in, n, s);
+            return tree_error(e, given, n, s);
         }
         tree = t >= 0 ? t : tree;
         any_tags |= in[i].kind == V_TAGS;

@@ -174,7 +174,7 @@ static bool eval_dims(struct elab *e, struct ast *const *at, uint32_t n, struct 
             if (!want_shape(e, s->v, at[i]->span, key, &k, one)) {
                 return false;
             }
-        } else if (!want_dim(e, eval(e, at[i], env), at[i]->span, "an axis of a type", &one[0])) {
+        } else if (!want_size(e, eval(e, at[i], env), at[i]->span, "an axis of a type", &one[0])) {
             return false;
         }
         if (*rank + k > LIMIT_RANK) {
@@ -225,6 +225,7 @@ struct match {
     struct env *env;
     struct span at;
     const char *what;
+    bool binds; /* names of dimensions that are not known yet: arguments do, results do not */
 };
 
 static bool mismatch(struct elab *e, const struct match *m, struct value v)
@@ -258,7 +259,7 @@ static bool match_dim(struct elab *e, const struct match *m, struct ast *a, dim 
                       struct value v)
 {
     struct slot *s = a->kind == AST_ID ? bound_name(m->env, a->name) : NULL;
-    if (a->kind == AST_ID && !s && m->env->kind == ENV_BODY) {
+    if (a->kind == AST_ID && !s && m->binds && m->env->kind == ENV_BODY) {
         env_add(e, m->env, a->name, m->at, NAME_DIM, dim_value(e, found));
         return true;
     }
@@ -277,11 +278,20 @@ static bool match_dim(struct elab *e, const struct match *m, struct ast *a, dim 
 static bool match_rest(struct elab *e, const struct match *m, struct ast *a, const dim *found, int n,
                        struct value v)
 {
+    if (!a->name && !m->binds) {
+        fail(e, DIAG_E2023, a->span, "`..` without a name stands in arguments only");
+        diag_help(e->sink, "name the axes where they come in: x: f32[..S]");
+        return false;
+    }
     if (!a->name) {
         return true;
     }
     const char *key = arena_printf(e->arena, "..%s", a->name);
     struct slot *s = bound_name(m->env, key);
+    if (!s && !m->binds) {
+        fail(e, DIAG_E2023, a->span, "`%s` is bound by no argument", key);
+        return false;
+    }
     if (!s) {
         struct value l = list_value(e, (uint32_t)n);
         for (int i = 0; i < n; i++) {
@@ -372,7 +382,7 @@ static bool match_word(struct elab *e, const struct match *m, enum tkind k, cons
         if (!is_number(*v) || (v->kind == V_NUM && !v->is_int)) {
             return mismatch(e, m, *v);
         }
-        if (!want_dim(e, *v, m->at, m->what, &d)) {
+        if (!want_size(e, *v, m->at, m->what, &d)) {
             return false;
         }
         *v = dim_value(e, d);
@@ -403,6 +413,14 @@ static bool type_same(struct elab *e, const struct ttype *a, const struct ttype 
     return same;
 }
 static bool match_any(struct elab *e, const struct match *m, struct ast *t, struct axes x, struct value *v);
+static struct value copy_record(struct elab *e, struct value v)
+{
+    struct value r = record_value(e, v.record->n);
+    r.record->parts = v.record->parts;
+    memcpy(r.record->at, v.record->at, v.record->n * sizeof *r.record->at);
+    memcpy(r.record->name, v.record->name, v.record->n * sizeof *r.record->name);
+    return r;
+}
 static bool match_record(struct elab *e, const struct match *m, struct ast *t, struct axes x, struct value *v)
 {
     if (v->kind == V_INST) {
@@ -412,6 +430,7 @@ static bool match_record(struct elab *e, const struct match *m, struct ast *t, s
         return mismatch(e, m, *v);
     }
     bool ok = true;
+    *v = copy_record(e, *v); /* unit axes are a matter of this argument alone */
     for (uint32_t i = 0; i < t->list.n; i++) {
         struct ast *p = t->list.at[i];
         struct value *f = value_field(*v, p->name);
@@ -420,7 +439,7 @@ static bool match_record(struct elab *e, const struct match *m, struct ast *t, s
             return false;
         }
         struct match part = {p->type, m->env, m->at,
-                             arena_printf(e->arena, "%s, field `%s`,", m->what, p->name)};
+                             arena_printf(e->arena, "%s, field `%s`,", m->what, p->name), m->binds};
         ok &= match_any(e, &part, p->type, x, f);
     }
     return ok;
@@ -473,7 +492,13 @@ static bool match_any(struct elab *e, const struct match *m, struct ast *t, stru
 bool match_type(struct elab *e, struct ast *t, struct value *v, struct env *env, struct span at,
                 const char *what)
 {
-    struct match m = {t, env, at, what};
+    struct match m = {t, env, at, what, true};
+    struct axes none = {.n = 0};
+    return match_any(e, &m, t, none, v);
+}
+bool match_result(struct elab *e, struct ast *t, struct value *v, struct env *env)
+{
+    struct match m = {t, env, t->span, "the result", false};
     struct axes none = {.n = 0};
     return match_any(e, &m, t, none, v);
 }

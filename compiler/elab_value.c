@@ -73,6 +73,30 @@ static uint32_t parts(struct value v, struct value **at)
     }
     return 0;
 }
+struct value count_parts(struct elab *e, struct value v, struct span at)
+{
+    struct value *in = NULL;
+    uint32_t n = parts(v, &in);
+    uint64_t all = n;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t known = in[i].kind == V_LIST     ? in[i].list->parts
+                         : in[i].kind == V_RECORD ? in[i].record->parts
+                                                  : 0;
+        all += known                    ? known
+               : in[i].kind == V_LIST   ? in[i].list->n
+               : in[i].kind == V_RECORD ? in[i].record->n
+                                        : 0;
+    }
+    if (all > LIMIT_PARTS) {
+        return fail(e, DIAG_E0110, at, "more than %d values inside each other", (int)LIMIT_PARTS);
+    }
+    if (v.kind == V_LIST) {
+        v.list->parts = (uint32_t)all;
+    } else {
+        v.record->parts = (uint32_t)all;
+    }
+    return v;
+}
 bool is_poison(struct value v)
 {
     struct value *at = NULL;

@@ -34,6 +34,23 @@ START_TEST(test_numbers)
     finish(&p);
 }
 END_TEST
+/* Whole numbers that may change while the model runs keep the meaning of constants beside i32. */
+START_TEST(test_live_whole_numbers)
+{
+    struct program p;
+    once(&p,
+         "gml 1\nconfig k = 6\nphase p {\n"
+         " output a = iota(3) * (k / 3), b = iota(3) * (k // 4), c = -k // 4 + iota(1), d = (k / 3) / 2 * "
+         "iota(3)\n"
+         " output e = iota(2) + k % 4\n}\n");
+    EXPECT(&p, "a", 0, 2, 4);
+    EXPECT(&p, "b", 0, 1, 2);
+    EXPECT(&p, "c", -2);
+    EXPECT(&p, "d", 0, 1, 2);
+    EXPECT(&p, "e", 2, 3);
+    finish(&p);
+}
+END_TEST
 START_TEST(test_broadcasting)
 {
     struct program p;
@@ -300,6 +317,7 @@ int main(void)
 {
     TCase *t = tcase_create("meaning");
     tcase_add_test(t, test_numbers);
+    tcase_add_test(t, test_live_whole_numbers);
     tcase_add_test(t, test_broadcasting);
     tcase_add_test(t, test_indexing);
     tcase_add_test(t, test_reductions);

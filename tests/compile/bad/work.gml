@@ -1,0 +1,9 @@
+gml 1
+phase p {
+    let l = [1]
+    for (i in 0..40) { l = append(l, l) }
+    let n = 2
+    for (i in 0..40) { n = n * n }
+    for (i in 0..1000000) { for (k in 0..1000000) { } }
+    output y = what_follows_is_not_looked_at
+}
