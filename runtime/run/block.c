@@ -78,6 +78,18 @@ static bool every_fires(int64_t *mark, int64_t now, int64_t n)
     return fires;
 }
 
+/* Rounds start at 1 again with every repeat, and so do the multiples an EVERY inside has seen. */
+static void forget_rounds(const struct run *r, uint32_t i, int64_t *mark)
+{
+    const struct run_stmt *s = stmt(r, i);
+    if (s->kind == RUN_EVERY && s->unit == UNIT_ROUNDS) {
+        mark[i] = 0;
+    }
+    for (uint32_t k = 0; k < s->n_child; k++) {
+        forget_rounds(r, s->child[k], mark);
+    }
+}
+
 static enum status tally_stmt(struct run *r, uint32_t i, struct tally *t);
 
 static enum status tally_children(struct run *r, const struct run_stmt *s, struct tally *t)
@@ -106,6 +118,7 @@ static enum status tally_repeat(struct run *r, uint32_t i, struct tally *t)
         arena_free(a);
         return st;
     }
+    forget_rounds(r, i, t->mark);
     for (t->round = 1; t->round <= n; t->round++) {
         TRY(tally_children(r, s, t));
     }
@@ -264,10 +277,12 @@ static enum status run_children(struct run *r, const struct run_stmt *s)
     return ST_OK;
 }
 
-static enum status repeat(struct run *r, const struct run_stmt *s)
+static enum status repeat(struct run *r, uint32_t i)
 {
+    const struct run_stmt *s = stmt(r, i);
     int64_t n, outer = r->round;
     TRY(count_of(r, s, &n));
+    forget_rounds(r, i, r->mark);
     for (r->round = 1; r->round <= n && !r->ended && !r->leave; r->round++) {
         TRY(run_children(r, s));
     }
@@ -285,7 +300,7 @@ static enum status run_stmt(struct run *r, uint32_t i)
     case RUN_GO:
         return go(r, s);
     case RUN_REPEAT:
-        return repeat(r, s);
+        return repeat(r, i);
     case RUN_EVERY: {
         int64_t n;
         TRY(count_of(r, s, &n));

@@ -19,6 +19,7 @@ struct phase_state {
     double sum[RING_METRICS]; /* of single launches since the last step line */
     int64_t in_sum[RING_METRICS];
     int64_t last_event; /* launch number of its last line */
+    int64_t logged;     /* step lines are due at multiples of log_every: the last one that had a line */
 };
 /* Beside each launch in flight: what its slot means. */
 struct pending {
@@ -51,6 +52,7 @@ struct run {
     struct pending pending[IN_FLIGHT];
     int64_t steps_issued, steps_seen, skipped, limit, log_every;
     bool stopped; /* by the signal */
+    bool faulted; /* a launch set the failure word: values on the device are doubtful */
     bool ended;   /* by --steps or the signal: nothing further is launched */
     /* the run block */
     bool leave;    /* a `stop when` holds: leave the innermost repeat */
@@ -75,6 +77,8 @@ enum status skips_report(struct run *r, uint32_t phase, int64_t in_row);
 MUST_CHECK enum status visit(struct run *r, uint32_t phase, int64_t launches, enum event_kind kind);
 MUST_CHECK enum status pass(struct run *r, uint32_t phase);
 MUST_CHECK enum status settle(struct run *r); /* waits for every launch */
+/* Waits for the launches in flight after the run has ended: they are neither counted nor reported. */
+MUST_CHECK enum status drain(struct run *r);
 int64_t launches_per_epoch(const struct run *r, uint32_t phase);
 /* block.c */
 MUST_CHECK enum status block_plan(struct run *r); /* fills phase.planned */

@@ -84,6 +84,7 @@ static enum status take(struct run *r, const struct ring_slot *slot, const struc
 {
     struct phase_state *s = &r->phase[w->phase];
     if (slot->fault.code != FAULT_NONE) {
+        r->faulted = true;
         return fault_report(r, &slot->fault, slot->phase);
     }
     add_up(r, w->phase, slot);
@@ -92,7 +93,8 @@ static enum status take(struct run *r, const struct ring_slot *slot, const struc
         r->steps_seen++;
     }
     if (r->report) {
-        if (s->counts && s->n_metric && r->steps_seen % r->log_every == 0) {
+        if (s->counts && s->n_metric && r->steps_seen / r->log_every > s->logged) {
+            s->logged = r->steps_seen / r->log_every;
             TRY(emit(r, w->phase, EVENT_STEP, slot));
         } else if (s->counts) {
             redraw(r, w->phase, slot);
@@ -118,11 +120,28 @@ static enum status take_until(struct run *r, uint64_t n)
     return ST_OK;
 }
 
+static enum status device_done(struct run *r)
+{
+    enum status st = r->backend->sync(r->exec);
+    return st == ST_OK ? ST_OK : device_failed(r, st);
+}
+
 enum status settle(struct run *r)
 {
     TRY(take_until(r, r->launched));
-    enum status st = r->backend->sync(r->exec);
-    return st == ST_OK ? ST_OK : device_failed(r, st);
+    return device_done(r);
+}
+
+enum status drain(struct run *r)
+{
+    for (; r->seen < r->launched; r->seen++) {
+        const struct ring_slot *slot = r->backend->slot(r->exec, r->seen + 1, true);
+        if (!slot) {
+            return device_failed(r, ST_DEVICE);
+        }
+        r->faulted |= slot->fault.code != FAULT_NONE;
+    }
+    return device_done(r);
 }
 
 /* Advances the mirror of the cursor as the tick does on the device. */

@@ -48,11 +48,11 @@ static enum status finish(struct run *r, enum status st, struct summary *out)
         return st;
     }
     if (st == ST_OK || st == ST_STOPPED || st == ST_NUMERIC) {
-        enum status saved = settle(r);
-        if (saved == ST_OK) {
+        enum status saved = drain(r);
+        if (saved == ST_OK && !r->faulted) {
             saved = save_weights(r, arena_printf(r->arena, "%s/weights.safetensors", r->folder));
         }
-        st = st == ST_OK ? saved : st;
+        st = st == ST_NUMERIC || saved == ST_OK ? st : saved;
     }
     enum status told = report_summary(r->report, out);
     report_close(r->report);

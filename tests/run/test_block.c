@@ -198,6 +198,24 @@ START_TEST(skips_in_a_row_end_the_run)
     expect(ST_NUMERIC, "!TTTTTT"); /* skips 3, 4 and 5; the sixth was in flight */
     ck_assert_int_eq(sink.list.at[0].code, DIAG_N1001);
     ck_assert_int_eq(run.skipped, 3);
+    ck_assert_int_eq(drain(&run), ST_OK); /* the sixth is neither counted nor reported again */
+    ck_assert_uint_eq(run.seen, issued);
+    ck_assert_int_eq(run.skipped, 3);
+    ck_assert_uint_eq(sink.list.n, 1);
+}
+END_TEST
+
+/* Each repeat counts its rounds from 1: the EVERY fires in all of them. */
+START_TEST(rounds_start_anew_with_every_repeat)
+{
+    uint32_t outer = add_stmt(RUN_REPEAT, 0, UNIT_LAUNCH, 3), inner = add_stmt(RUN_REPEAT, 0, UNIT_LAUNCH, 2);
+    uint32_t each = add_stmt(RUN_EVERY, 0, UNIT_ROUNDS, 1);
+    add_child(0, outer);
+    add_child(outer, inner);
+    add_child(inner, each);
+    add_child(each, add_stmt(RUN_GO, train, UNIT_LAUNCH, 0));
+    expect(ST_OK, "!T!T!T!T!T!T");
+    ck_assert_int_eq(run.phase[train].planned, 6);
 }
 END_TEST
 
@@ -211,5 +229,6 @@ int main(void)
     tcase_add_test(t, limit_counts_training_launches);
     tcase_add_test(t, signal_ends_after_the_current_launch);
     tcase_add_test(t, skips_in_a_row_end_the_run);
+    tcase_add_test(t, rounds_start_anew_with_every_repeat);
     return suite_run("block", t, CK_FORK);
 }
