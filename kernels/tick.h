@@ -4,7 +4,8 @@
  * `launches` numbers the slots and always advances. Once the failure word is set nothing else does: the run
  * is over and the control block shows where it stopped. A launch whose commits were dropped (ok false)
  * advances step, cursor and the skip counters; its finite metric values count, its non-finite ones do not
- * (they stay visible in `now`), so one bad batch does not spoil an epoch.
+ * (they stay visible in `now`), so one bad batch does not spoil an epoch; until a finite one comes the value
+ * of the visit is the non-finite one.
  */
 #ifndef GML_KERNELS_TICK_H
 #define GML_KERNELS_TICK_H
@@ -70,6 +71,8 @@ GML_INLINE void tick_metrics(const char *arena, const struct tick_args *a, struc
         }
         if (ok || x - x == 0) {
             tick_metric(m, a->mode[i], x, a->rows > 0 ? (double)a->rows : 1);
+        } else if (m->weight == 0) {
+            m->last = x;
         }
     }
 }

@@ -183,6 +183,23 @@ START_TEST(skips_are_counted_and_do_not_spoil_metrics)
 }
 END_TEST
 
+/* Nothing counted yet is not 0: a loss that is NaN from the start must not look perfect. */
+START_TEST(a_visit_without_finite_values_shows_them)
+{
+    struct toy *t = toy_new(&backend_cpu, true, (struct exec_options){.threads = 1});
+    float nan = NAN, one = 1;
+    put(t, 256, "\0", 1);
+    put(t, STATE_AT, &nan, 4);
+    const struct ring_slot *s = step(t, 0, true, 1);
+    ck_assert(s->skipped && isnan(s->value[METRIC_MEAN]) && isnan(s->value[METRIC_MIN]));
+    put(t, 256, "\1", 1);
+    put(t, STATE_AT, &one, 4);
+    s = step(t, 0, false, 2);
+    ck_assert(s->value[METRIC_MEAN] == 2 && s->value[METRIC_MIN] == 2 && s->value[METRIC_SUM] == 2);
+    toy_free(t);
+}
+END_TEST
+
 START_TEST(a_failed_assert_stops_the_counters)
 {
     struct toy *t = toy_new(&backend_cpu, false, (struct exec_options){.threads = 1});
@@ -344,6 +361,7 @@ int main(void)
     tcase_add_test(t, metrics_keep_their_mode);
     tcase_add_test(t, epochs_drop_or_keep_the_tail);
     tcase_add_test(t, skips_are_counted_and_do_not_spoil_metrics);
+    tcase_add_test(t, a_visit_without_finite_values_shows_them);
     tcase_add_test(t, a_failed_assert_stops_the_counters);
     tcase_add_test(t, more_launches_than_slots);
     tcase_add_test(t, debug_plan_sees_red_zones);
