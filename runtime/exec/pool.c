@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include "runtime/base/mem.h"
 
-enum { POOL_MAX = 256, SPINS = 2000, CHUNKS_PER_THREAD = 4 };
+enum { POOL_MAX = 1024, SPINS = 2000, CHUNKS_PER_THREAD = 4 };
 
 struct pool {
     pthread_mutex_t lock;
@@ -88,7 +88,7 @@ static void *worker(void *arg)
     }
 }
 
-static int usable_cores(void)
+int pool_usable_cores(void)
 {
     cpu_set_t set;
     int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -98,7 +98,7 @@ static int usable_cores(void)
 struct pool *pool_new(int threads)
 {
     struct pool *p = mem_alloc(sizeof *p);
-    int want = (threads > 0 ? threads : usable_cores()) - 1;
+    int want = (threads > 0 ? threads : pool_usable_cores()) - 1;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, NULL);
     while (p->n_thread < want && p->n_thread < POOL_MAX) {

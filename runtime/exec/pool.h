@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 struct pool;
+/* Cores that this process may run on, which can be fewer than the machine has. */
+int pool_usable_cores(void);
 /* Computes units [from, to). */
 typedef void (*pool_fn)(void *ctx, int64_t from, int64_t to);
 /* `threads` counts the caller; 0 = as many as this process may use. Never NULL; with fewer threads when the

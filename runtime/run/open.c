@@ -1,9 +1,9 @@
 /* From a graph to a filled device: data, plan, host image of the arena, upload. */
-#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "runtime/base/philox.h"
 #include "runtime/checkpoint/checkpoint.h"
+#include "runtime/exec/pool.h"
 #include "runtime/run/internal.h"
 
 /* -- configs changed at load */
@@ -30,9 +30,13 @@ static bool parse_value(const char *text, double *out)
         *out = text[0] == 't';
         return true;
     }
-    errno = 0;
     *out = strtod(text, &end);
-    return end != text && !*end && errno == 0;
+    return end != text && !*end && isfinite(*out) && strspn(text, "+-.0123456789eE") == strlen(text);
+}
+
+static bool is_whole(double x, double from, double to)
+{
+    return x >= from && x <= to && x == floor(x);
 }
 
 static enum status set_config(struct run *r, const struct run_set *s)
@@ -54,11 +58,10 @@ static enum status set_config(struct run *r, const struct run_set *s)
                   s->value);
         return st;
     }
-    bool whole = parse_value(s->value, &x) && x == (double)(int64_t)x;
-    bool fits = c->kind == CONFIG_DIM ? whole && x >= 0
-                : c->dtype == DT_I32  ? whole && x >= INT32_MIN && x <= INT32_MAX
-                : c->dtype == DT_BOOL ? whole && (x == 0 || x == 1)
-                                      : parse_value(s->value, &x);
+    bool fits = parse_value(s->value, &x) && (c->kind == CONFIG_DIM ? is_whole(x, 0, (double)LIMIT_DIM)
+                                              : c->dtype == DT_I32  ? is_whole(x, INT32_MIN, INT32_MAX)
+                                              : c->dtype == DT_BOOL ? is_whole(x, 0, 1)
+                                                                    : true);
     if (!fits) {
         return diag_emit(r->sink, DIAG_E1009, c->span, "--set: `%s` is no value for `%s`, which is %s",
                          s->value, s->name, c->kind == CONFIG_DIM ? "a dim" : dtype_name(c->dtype));
@@ -256,10 +259,7 @@ static struct run *run_new(struct graph *g, const struct run_options *o, struct 
     struct arena *a = arena_new();
     struct run *r = arena_new_of(a, struct run);
     *r = (struct run){.arena = a, .graph = g, .o = o, .sink = sink, .limit = o->steps, .threads = o->threads};
-    if (r->threads <= 0) {
-        long n = sysconf(_SC_NPROCESSORS_ONLN);
-        r->threads = n > 0 ? (int)n : 1;
-    }
+    r->threads = r->threads > 0 ? r->threads : pool_usable_cores();
     r->start = clock_seam.seconds();
     return r;
 }
