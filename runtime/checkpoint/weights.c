@@ -1,5 +1,6 @@
 /* Parameters to safetensors and back. */
 #include "runtime/checkpoint/checkpoint.h"
+#include <math.h>
 #include "runtime/format/format.h"
 
 enum { SHOWN = 20 }; /* rows of the table of differences */
@@ -76,7 +77,8 @@ static void note_parameters(struct difference *d, const struct plan *p, const st
         if (!x) {
             row = arena_printf(d->arena, "missing     %s: the model has %s", key, want);
         } else if (!same_shape(x, o) || !is_float(x->type)) {
-            row = arena_printf(d->arena, "wrong shape %s: the model has %s, the file %s", key, want,
+            row = arena_printf(d->arena, "wrong %s %s: the model has %s, the file %s",
+                               same_shape(x, o) ? "type " : "shape", key, want,
                                shape_list(d->arena, file_type_name(x->type), x->rank, x->dim));
         }
         if (row) {
@@ -98,12 +100,40 @@ static void note_unexpected(struct difference *d, const struct plan *p, const st
     }
 }
 
+/* First element of x that is finite and has no finite f32 value, or -1. */
+static int64_t too_large(const struct array *x)
+{
+    int64_t n = x->type == FT_F64 ? (int64_t)(x->n_bytes / x->item_bytes) : 0;
+    for (int64_t i = 0; i < n; i++) {
+        double v = array_number(x, i);
+        if (isfinite(v) && !isfinite((float)v)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void note_too_large(struct difference *d, const struct plan *p, const struct array_file *f)
+{
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct array *x = &f->at[i];
+        uint32_t v = graph_find_var(p->graph, x->name);
+        int64_t bad = v && p->var[v].view.dtype == DT_F32 ? too_large(x) : -1;
+        if (bad >= 0) {
+            const char *row = arena_printf(d->arena, "too large   %s: %g, element %lld, does not fit f32",
+                                           x->name, array_number(x, bad), (long long)bad);
+            vec_push(d->arena, &d->rows, row);
+        }
+    }
+}
+
 static enum status check(const struct plan *p, const struct array_file *f, const char *path,
                          struct diag_sink *sink)
 {
     struct difference d = {.arena = sink->arena};
     note_parameters(&d, p, f);
     note_unexpected(&d, p, f);
+    note_too_large(&d, p, f);
     if (!d.rows.n) {
         return ST_OK;
     }

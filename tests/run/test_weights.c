@@ -93,6 +93,36 @@ START_TEST(differences_are_listed_and_nothing_changes)
 }
 END_TEST
 
+START_TEST(numbers_beyond_f32_are_refused)
+{
+    double x[6] = {1, 2, 3, 4, 5, 6}, y[2] = {1.0 / 0.0, -1e39};
+    float image[128] = {0};
+    struct array list[] = {{.name = "net.a.w",
+                            .type = FT_F64,
+                            .item_bytes = 8,
+                            .rank = 2,
+                            .dim = {2, 3},
+                            .bytes = x,
+                            .n_bytes = 48},
+                           {.name = "net.b.w",
+                            .type = FT_F64,
+                            .item_bytes = 8,
+                            .rank = 2,
+                            .dim = {1, 2},
+                            .bytes = y,
+                            .n_bytes = 16}};
+    ck_assert_int_eq(safetensors_write(path, list, 2, NULL, &sink), ST_OK);
+    ck_assert_int_eq(weights_load(&plan, image, path, &sink), ST_DATA);
+    ck_assert_uint_eq(sink.list.at[0].notes.n, 1);
+    ck_assert_str_eq(sink.list.at[0].notes.at[0], "too large   net.b.w: -1e+39, element 1, does not fit f32");
+    ck_assert(image[0] == 0);
+    y[1] = -1e38;
+    ck_assert_int_eq(safetensors_write(path, list, 2, NULL, &sink), ST_OK);
+    ck_assert_int_eq(weights_load(&plan, image, path, &sink), ST_OK);
+    ck_assert(image[5] == 6 && image[65] == -1e38f);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("weights");
@@ -100,5 +130,6 @@ int main(void)
     tcase_add_test(t, round_trip);
     tcase_add_test(t, f32_file_into_an_f64_model);
     tcase_add_test(t, differences_are_listed_and_nothing_changes);
+    tcase_add_test(t, numbers_beyond_f32_are_refused);
     return suite_run("weights", t, CK_FORK);
 }
