@@ -346,6 +346,12 @@ static enum status read_nodes(struct reader *r, const Gmlb__Graph *m, struct unp
     return all ? ST_OK : malformed(r, "the pools of the nodes are too long");
 }
 
+/* Run folders are named after the model. */
+static bool is_file_name(const char *s)
+{
+    return s && *s && *s != '.' && !strchr(s, '/');
+}
+
 static enum status read_graph(struct reader *r, const Gmlb__Graph *m)
 {
     struct unpack_ctx c;
@@ -356,6 +362,9 @@ static enum status read_graph(struct reader *r, const Gmlb__Graph *m)
     TRY(read_dims(r, m, &c));
     if (!unpack_record(&c, &graph_record, &m->base, r->g)) {
         return malformed(r, "a number is out of range");
+    }
+    if (!is_file_name(r->g->model)) {
+        return malformed(r, "the name of the model is no file name");
     }
     TRY(read_nodes(r, m, &c));
     return graph_verify_loaded(r->g, r->sink);

@@ -136,8 +136,22 @@ START_TEST(forged_payload)
 }
 END_TEST
 
+/* Run folders are named after the model: it cannot lead elsewhere. */
+START_TEST(forged_model_name)
+{
+    static const char *const bad[] = {"../../x", "/x", ".", ""};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct graph *g = sample(), *back = NULL;
+        g->model = bad[i];
+        ck_assert_int_eq(gmlb_write(g, arena, &bytes, &n_bytes), ST_OK);
+        ck_assert_int_eq(read_bytes(arena, bytes, n_bytes, &sink, &back), ST_DATA);
+        ck_assert_int_eq(sink.list.at[0].code, DIAG_F1006);
+    }
+}
+END_TEST
+
 int main(void)
 {
     return RUN("gmlb", round_trip, no_absolute_path, truncated_anywhere, headers, every_byte_flipped,
-               forged_payload);
+               forged_payload, forged_model_name);
 }
