@@ -106,6 +106,11 @@ static enum status store_pair(struct reader *r, const struct option_spec *o, con
         return bad_value(r, o, value, o->argument);
     }
     v->text = arena_strndup(r->arena, value, (size_t)(equals - value));
+    for (uint32_t i = 0; i < v->many.n; i++) {
+        if (strcmp(v->many.at[i], v->text) == 0) {
+            return diag_emit(r->sink, DIAG_U0004, NO_SPAN, "`--%s %s` is given twice", o->name, v->text);
+        }
+    }
     vec_push(r->arena, &v->many, v->text);
     vec_push(r->arena, &v->values, equals + 1);
     return ST_OK;
@@ -362,8 +367,14 @@ void options_help(const struct program_spec *spec, const struct command_spec *co
     help_options(spec, NULL, out);
 }
 
+bool options_terminal(FILE *stream)
+{
+    const char *term = getenv("TERM");
+    return isatty(fileno(stream)) && term && strcmp(term, "dumb") != 0;
+}
+
 bool options_color(FILE *stream)
 {
-    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-    return isatty(fileno(stream)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+    const char *no = getenv("NO_COLOR");
+    return options_terminal(stream) && !(no && *no);
 }

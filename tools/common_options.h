@@ -20,7 +20,7 @@ enum option_kind {
     OPTION_FLAG,   /* no value */
     OPTION_TEXT,   /* any text */
     OPTION_MANY,   /* any text, may be given several times */
-    OPTION_PAIRS,  /* NAME=VALUE, may be given several times */
+    OPTION_PAIRS,  /* NAME=VALUE, may be given several times, each name once */
     OPTION_CHOICE, /* one of the words of `argument`, which are separated by | */
     OPTION_INT,    /* whole number >= 0 */
     OPTION_REAL,   /* finite number */
@@ -68,7 +68,9 @@ MUST_CHECK enum status options_parse(struct arena *a, const struct program_spec 
                                      struct diag_sink *sink, struct options *out);
 /* Help of the program, or of one command when `command` is set and has a name. */
 void options_help(const struct program_spec *spec, const struct command_spec *command, FILE *out);
-/* Is colour welcome on this stream? A terminal, no NO_COLOR, TERM not dumb. */
+/* Can lines be drawn again on this stream? A terminal, TERM not dumb. */
+bool options_terminal(FILE *stream);
+/* Is colour welcome on this stream? Such a terminal, and no NO_COLOR. */
 bool options_color(FILE *stream);
 
 #endif

@@ -1,7 +1,6 @@
 /* The option and command tables of gmlrun, and their meaning for a run. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "tools/common_program.h"
 #include "tools/gmlrun.h"
 
@@ -153,6 +152,13 @@ enum status call_options(struct call *c)
     TRY(refuse_later(c));
     TRY(device_option(c));
     pair_options(c);
+    static const int above_zero[] = {OPT_MAX_SKIPS, OPT_LOG_EVERY};
+    for (size_t i = 0; i < sizeof above_zero / sizeof *above_zero; i++) {
+        if (number(c, above_zero[i], 1) < 1) {
+            return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--%s` takes a whole number above 0",
+                             table[above_zero[i]].name);
+        }
+    }
     if (number(c, OPT_THREADS, 1) > 1024 || number(c, OPT_THREADS, 1) < 1) {
         return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--threads` takes 1 .. 1024");
     }
@@ -172,10 +178,7 @@ enum status call_options(struct call *c)
     c->run.debug_plan = v[OPT_DEBUG_PLAN].given;
     c->run.parts = v[OPT_PARTS].given;
     c->run.progress = stderr;
-    c->run.is_terminal = isatty(STDERR_FILENO);
+    c->run.is_terminal = options_terminal(stderr);
     c->run.color = options_color(stderr);
-    if (c->run.max_skips < 1) {
-        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--max-skips` takes a whole number above 0");
-    }
     return ST_OK;
 }

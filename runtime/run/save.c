@@ -47,6 +47,9 @@ static bool is_empty(const char *path)
 static enum status given_folder(struct run *r, const char *path)
 {
     struct stat st;
+    if (!*path) {
+        return diag_emit(r->sink, DIAG_U0003, NO_SPAN, "`--out` needs the name of a folder");
+    }
     if (stat(path, &st) == 0 && (!S_ISDIR(st.st_mode) || !is_empty(path))) {
         return diag_emit(r->sink, DIAG_U1001, NO_SPAN, "--out: `%s` already exists%s", path,
                          S_ISDIR(st.st_mode) ? " and is not empty" : "");
