@@ -72,6 +72,19 @@ static struct value run_select(struct elab *e, struct bcall *c)
     }
     return select_leaf(e, c, c->arg[0], c->arg[1], c->arg[2]);
 }
+/* A builtin of one argument on every field of a record. */
+static struct value each_field(struct elab *e, struct bcall *c, struct value x,
+                               struct value (*run)(struct elab *e, struct bcall *c))
+{
+    struct value r = record_value(e, x.record->n);
+    for (uint32_t i = 0; i < x.record->n; i++) {
+        struct bcall leaf = *c;
+        leaf.arg[0] = x.record->at[i];
+        r.record->name[i] = x.record->name[i];
+        r.record->at[i] = run(e, &leaf);
+    }
+    return r;
+}
 static struct value run_stop_grad(struct elab *e, struct bcall *c)
 {
     struct value x = c->arg[0].kind == V_INST ? instance_params(e, c->arg[0].inst, c->span[0]) : c->arg[0];
@@ -79,14 +92,7 @@ static struct value run_stop_grad(struct elab *e, struct bcall *c)
         return x;
     }
     if (x.kind == V_RECORD) {
-        struct value r = record_value(e, x.record->n);
-        for (uint32_t i = 0; i < x.record->n; i++) {
-            struct bcall leaf = *c;
-            leaf.arg[0] = x.record->at[i];
-            r.record->name[i] = x.record->name[i];
-            r.record->at[i] = run_stop_grad(e, &leaf);
-        }
-        return r;
+        return each_field(e, c, x, run_stop_grad);
     }
     build_at(e, c->span_at);
     if (x.kind == V_TREE) {
@@ -134,14 +140,7 @@ static struct value run_cast(struct elab *e, struct bcall *c)
         return cast_static(e, c, x, t);
     }
     if (x.kind == V_RECORD) {
-        struct value r = record_value(e, x.record->n);
-        for (uint32_t i = 0; i < x.record->n; i++) {
-            struct bcall leaf = *c;
-            leaf.arg[0] = x.record->at[i];
-            r.record->name[i] = x.record->name[i];
-            r.record->at[i] = run_cast(e, &leaf);
-        }
-        return r;
+        return each_field(e, c, x, run_cast);
     }
     val v = want_tensor(e, x, c->span[0], arena_printf(e->arena, "the argument of `%s`", c->b->name), NULL);
     build_at(e, c->span_at);

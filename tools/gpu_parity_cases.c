@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "tests/operands.h"
 #include "tools/gpu_parity.h"
 
 /* -- operands: contiguous, placed one after another, sizes end with -1 */
@@ -27,22 +28,6 @@ static struct operand place(struct parity *p, enum dtype t, const int64_t *size,
     return o;
 }
 #define PLACE(p, t, ...) place((p), (t), (const int64_t[]){__VA_ARGS__, -1}, 0)
-
-static struct operand swap(struct operand o, int a, int b)
-{
-    int64_t d = o.dim[a], s = o.stride[a];
-    o.dim[a] = o.dim[b];
-    o.stride[a] = o.stride[b];
-    o.dim[b] = d;
-    o.stride[b] = s;
-    return o;
-}
-static struct operand repeat(struct operand o, int a, int64_t n)
-{
-    o.dim[a] = n;
-    o.stride[a] = 0;
-    return o;
-}
 
 /* -- inputs */
 static double uniform(struct parity *p)
@@ -200,19 +185,19 @@ static struct operand view_odd(struct parity *p, enum dtype t, int i)
 }
 static struct operand view_bias(struct parity *p, enum dtype t, int i)
 {
-    return i == 1 ? repeat(PLACE(p, t, 1, 96), 0, 33) : PLACE(p, t, 33, 96);
+    return i == 1 ? repeated(PLACE(p, t, 1, 96), 0, 33) : PLACE(p, t, 33, 96);
 }
 static struct operand view_factor(struct parity *p, enum dtype t, int i)
 {
-    return i == 1 ? repeat(repeat(PLACE(p, t, 1, 1), 0, 20), 1, 32) : PLACE(p, t, 20, 32);
+    return i == 1 ? repeated(repeated(PLACE(p, t, 1, 1), 0, 20), 1, 32) : PLACE(p, t, 20, 32);
 }
 static struct operand view_turned(struct parity *p, enum dtype t, int i)
 {
-    return i == 0 ? swap(PLACE(p, t, 17, 65), 0, 1) : PLACE(p, t, 65, 17);
+    return i == 0 ? swapped(PLACE(p, t, 17, 65), 0, 1) : PLACE(p, t, 65, 17);
 }
 static struct operand view_deep(struct parity *p, enum dtype t, int i)
 {
-    return i == 1 ? repeat(PLACE(p, t, 3, 1, 8, 5), 1, 4) : swap(PLACE(p, t, 3, 8, 4, 5), 1, 2);
+    return i == 1 ? repeated(PLACE(p, t, 3, 1, 8, 5), 1, 4) : swapped(PLACE(p, t, 3, 8, 4, 5), 1, 2);
 }
 static struct operand view_large(struct parity *p, enum dtype t, int i)
 {
@@ -296,8 +281,8 @@ static void reduce_cases(struct parity *p, enum op op)
         reduce_case(p, op, d, PLACE(p, d, 9000, 10), 1, tol);
         reduce_case(p, op, d, PLACE(p, d, 6, 10, 8), 5, tol);
         reduce_case(p, op, d, PLACE(p, d, 6, 10, 8), 2, tol);
-        reduce_case(p, op, d, swap(PLACE(p, d, 20, 3, 30), 0, 2), 2, tol);
-        reduce_case(p, op, d, swap(PLACE(p, d, 70, 40), 0, 1), 2, tol);
+        reduce_case(p, op, d, swapped(PLACE(p, d, 20, 3, 30), 0, 2), 2, tol);
+        reduce_case(p, op, d, swapped(PLACE(p, d, 70, 40), 0, 1), 2, tol);
         reduce_case(p, op, d, PLACE(p, d, 5, 1), 2, tol);
         if (op != OP_mean) {
             reduce_case(p, op, d, PLACE(p, d, 3, 0), 2, tol);
@@ -370,12 +355,12 @@ static void product_cases(struct parity *p)
     for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
         int64_t m = shape[i][0], k = shape[i][1], n = shape[i][2];
         product(p, PLACE(p, DT_F32, m, k), PLACE(p, DT_F32, k, n));
-        product(p, PLACE(p, DT_F32, m, k), swap(PLACE(p, DT_F32, n, k), 0, 1));
-        product(p, swap(PLACE(p, DT_F32, k, m), 0, 1), PLACE(p, DT_F32, k, n));
-        product(p, swap(PLACE(p, DT_F32, k, m), 0, 1), swap(PLACE(p, DT_F32, n, k), 0, 1));
+        product(p, PLACE(p, DT_F32, m, k), swapped(PLACE(p, DT_F32, n, k), 0, 1));
+        product(p, swapped(PLACE(p, DT_F32, k, m), 0, 1), PLACE(p, DT_F32, k, n));
+        product(p, swapped(PLACE(p, DT_F32, k, m), 0, 1), swapped(PLACE(p, DT_F32, n, k), 0, 1));
     }
     product(p, PLACE(p, DT_F32, 6, 20, 30), PLACE(p, DT_F32, 6, 30, 40));
-    product(p, PLACE(p, DT_F32, 6, 20, 30), repeat(PLACE(p, DT_F32, 1, 30, 40), 0, 6));
+    product(p, PLACE(p, DT_F32, 6, 20, 30), repeated(PLACE(p, DT_F32, 1, 30, 40), 0, 6));
     product(p, PLACE(p, DT_F32, 4, 0), PLACE(p, DT_F32, 0, 5));
     /* K that a split would have to add up: all ones give K exactly */
     struct operand x = PLACE(p, DT_F32, 64, 4099), w = PLACE(p, DT_F32, 4099, 48);
@@ -420,7 +405,7 @@ static void index_cases(struct parity *p)
     add(p, OP_pad, &box, 1, PLACE(p, DT_F32, 8, 16), ATTR(2, 3, 1, 1), 0);
     add(p, OP_pad, &box, 1, PLACE(p, DT_F32, 3, 9), ATTR(1, -1, 0, 6), 0);
     struct operand from = filled(p, DOM_ANY, PLACE(p, DT_F32, 12, 10));
-    add(p, OP_copy, (struct operand[]){swap(from, 0, 1)}, 1, PLACE(p, DT_F32, 10, 12), NO_ATTR, 0);
+    add(p, OP_copy, (struct operand[]){swapped(from, 0, 1)}, 1, PLACE(p, DT_F32, 10, 12), NO_ATTR, 0);
     struct operand leaves[] = {filled(p, DOM_ANY, PLACE(p, DT_F32, 10, 7)),
                                filled(p, DOM_ANY, PLACE(p, DT_F32, 64)),
                                filled(p, DOM_ANY, PLACE(p, DT_F32, 1))};

@@ -1,6 +1,7 @@
 /* Launch descriptions for hand-made operands: a small interpreter of the parameters on the host must give
  * what the operands say. */
 #include "tests/cuda/fake_cuda.h"
+#include "tests/operands.h"
 #include "tests/suite.h"
 
 static const struct target h200 = {.name = "cuda", .sm = 90, .n_sm = 132};
@@ -23,22 +24,6 @@ static struct operand tensor(enum dtype t, uint64_t offset, const int64_t *size)
     return o;
 }
 #define T(t, offset, ...) tensor((t), (offset), (const int64_t[]){__VA_ARGS__, -1})
-
-static struct operand swapped(struct operand o, int a, int b)
-{
-    int64_t d = o.dim[a], s = o.stride[a];
-    o.dim[a] = o.dim[b];
-    o.stride[a] = o.stride[b];
-    o.dim[b] = d;
-    o.stride[b] = s;
-    return o;
-}
-static struct operand repeated(struct operand o, int a, int64_t n)
-{
-    o.dim[a] = n;
-    o.stride[a] = 0;
-    return o;
-}
 
 static int64_t element(const struct operand *o, int64_t i)
 {

@@ -3,25 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "runtime/format/format.h"
-#include "tests/suite.h"
+#include "tests/format/common.h"
 
 #define FILES GML_SOURCE "/tests/format/files/"
-
-static struct arena *arena;
-static struct diag_sink sink;
-static struct array_file file;
-
-static void begin(void)
-{
-    arena = arena_new();
-    diag_init(&sink, arena, NULL);
-}
-
-static void end(void)
-{
-    arena_free(arena);
-}
 
 static enum status read_one(const char *name)
 {

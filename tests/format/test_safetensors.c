@@ -1,23 +1,7 @@
 /* safetensors: round trips, one header per rule, damaged files. */
 #include <stdlib.h>
 #include <unistd.h>
-#include "runtime/format/format.h"
-#include "tests/suite.h"
-
-static struct arena *arena;
-static struct diag_sink sink;
-static struct array_file file;
-
-static void begin(void)
-{
-    arena = arena_new();
-    diag_init(&sink, arena, NULL);
-}
-
-static void end(void)
-{
-    arena_free(arena);
-}
+#include "tests/format/common.h"
 
 /* A file of this header text and n zero bytes of data, in a block of exactly its size. */
 static enum status parse_bytes(const char *header, size_t length, size_t data)
