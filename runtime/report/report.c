@@ -4,10 +4,14 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include "runtime/base/seam.h"
 #include "runtime/report/internal.h"
 
-enum { BAR = 24, STEP_LINES = 20 }; /* columns of the bar; lines of a run without epochs on a plain stream */
+/* Columns of the bar; of a terminal that does not tell its width; lines of a run without epochs on a plain
+ * stream. */
+enum { BAR = 24, COLUMNS = 80, STEP_LINES = 20 };
 
 struct report {
     struct report_options o;
@@ -84,20 +88,41 @@ static void clear_bar(struct report *r)
     }
 }
 
+static int columns_of(FILE *out)
+{
+    struct winsize w;
+    int fd = fileno(out);
+    return fd >= 0 && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : COLUMNS;
+}
+
+/* Time left stands before the metrics: the metrics that do not fit are left out, since a bar that wraps
+ * cannot be redrawn. */
 static void draw_bar(struct report *r, const struct event *e)
 {
-    FILE *out = r->o.out;
-    double part = r->o.steps > 0 ? (double)e->step / (double)r->o.steps : 0;
-    int full = (int)((part < 1 ? part : 1) * BAR);
-    fprintf(out, "\r\033[K%s", r->o.color ? "\033[32m" : "");
-    for (int i = 0; i < BAR; i++) {
-        fputs(i < full ? "=" : "-", out);
+    char *line = NULL;
+    size_t n = 0;
+    FILE *out = r->o.out, *text = open_memstream(&line, &n);
+    if (!text) {
+        return;
     }
-    fprintf(out, "%s %lld/%lld", r->o.color ? "\033[0m" : "", (long long)e->step, (long long)r->o.steps);
-    put_metrics(out, e);
+    double part = r->o.steps > 0 ? (double)e->step / (double)r->o.steps : 0;
     double rate = e->seconds > 0 ? (double)e->step / e->seconds : 0;
-    fprintf(out, "  %.0f steps/s  left ", rate);
-    put_duration(out, rate > 0 ? (double)(r->o.steps - e->step) / rate : 0);
+    int full = (int)((part < 1 ? part : 1) * BAR), width = columns_of(out) - 1;
+    for (int i = 0; i < BAR; i++) {
+        fputs(i < full ? "=" : "-", text);
+    }
+    fprintf(text, " %lld/%lld  %.0f steps/s  left ", (long long)e->step, (long long)r->o.steps, rate);
+    put_duration(text, rate > 0 ? (double)(r->o.steps - e->step) / rate : 0);
+    put_metrics(text, e);
+    fclose(text);
+    int bar = width < BAR ? width : BAR;
+    if (n > (size_t)width) { /* whole metrics only: half a number reads as another one */
+        for (; width > bar && strncmp(line + width, "  ", 2) != 0; width--) {
+        }
+    }
+    fprintf(out, "\r\033[K%s%.*s%s%.*s", r->o.color ? "\033[32m" : "", bar, line, r->o.color ? "\033[0m" : "",
+            width - bar, line + bar);
+    free(line);
     fflush(out);
     r->bar_shown = true;
     r->last_draw = clock_seam.seconds();
@@ -141,7 +166,7 @@ enum status report_event(struct report *r, const struct event *e)
     }
     if (e->kind == EVENT_STEP && r->o.is_terminal && r->o.steps > 0) {
         draw_bar(r, e);
-    } else if (e->kind != EVENT_STEP || e->step - r->last_line >= r->o.steps / STEP_LINES) {
+    } else if (e->kind != EVENT_STEP || (!e->more && e->step - r->last_line >= r->o.steps / STEP_LINES)) {
         put_line(r, e);
     }
     return ST_OK;

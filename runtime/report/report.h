@@ -25,6 +25,7 @@ struct event {
     const struct metric_value *metric;
     uint32_t n_metric;
     double seconds; /* since the run began */
+    bool more;      /* an event of another kind follows for the same step: no line for people of its own */
 };
 struct summary {
     const struct metric_value *metric;

@@ -22,7 +22,8 @@ int64_t launches_per_epoch(const struct run *r, uint32_t phase)
     return drops_tail(p) ? s->rows / s->batch : (s->rows + s->batch - 1) / s->batch;
 }
 
-static enum status emit(struct run *r, uint32_t phase, enum event_kind kind, const struct ring_slot *slot)
+static enum status emit(struct run *r, uint32_t phase, enum event_kind kind, const struct ring_slot *slot,
+                        bool more)
 {
     struct phase_state *s = &r->phase[phase];
     struct metric_value m[RING_METRICS];
@@ -36,7 +37,7 @@ static enum status emit(struct run *r, uint32_t phase, enum event_kind kind, con
         }
     }
     struct event e = {kind,        r->graph->phases.at[phase].name, r->steps_seen, slot->epoch, m,
-                      s->n_metric, clock_seam.seconds() - r->start};
+                      s->n_metric, clock_seam.seconds() - r->start, more};
     s->last_event = (int64_t)r->seen;
     return report_event(r->report, &e);
 }
@@ -64,7 +65,7 @@ static void redraw(struct run *r, uint32_t phase, const struct ring_slot *slot)
         m[i] = (struct metric_value){s->metric[i], slot->value[i]};
     }
     struct event e = {EVENT_STEP,  r->graph->phases.at[phase].name, r->steps_seen, slot->epoch, m,
-                      s->n_metric, clock_seam.seconds() - r->start};
+                      s->n_metric, clock_seam.seconds() - r->start, false};
     report_tick(r->report, &e);
 }
 
@@ -95,12 +96,12 @@ static enum status take(struct run *r, const struct ring_slot *slot, const struc
     if (r->report) {
         if (s->counts && s->n_metric && r->steps_seen / r->log_every > s->logged) {
             s->logged = r->steps_seen / r->log_every;
-            TRY(emit(r, w->phase, EVENT_STEP, slot));
+            TRY(emit(r, w->phase, EVENT_STEP, slot, w->ends_visit && visit_is_told(r, w)));
         } else if (s->counts) {
             redraw(r, w->phase, slot);
         }
         if (w->ends_visit && visit_is_told(r, w)) {
-            TRY(emit(r, w->phase, w->kind, slot));
+            TRY(emit(r, w->phase, w->kind, slot, false));
         }
     }
     return slot->skips_in_row >= r->o->max_skips ? skips_report(r, w->phase, slot->skips_in_row) : ST_OK;

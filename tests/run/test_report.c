@@ -59,7 +59,7 @@ START_TEST(metrics_file_has_a_line_each)
     struct report_options o = {.metrics_path = path, .steps = 10};
     struct report *r;
     ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
-    struct event e = {EVENT_EPOCH, "train", 11, 1, m, 2, 1.5};
+    struct event e = {EVENT_EPOCH, "train", 11, 1, m, 2, 1.5, false};
     ck_assert_int_eq(report_event(r, &e), ST_OK);
     struct summary s = {m, 1, 11, 0, 2.5, "cpu", "done"};
     ck_assert_int_eq(report_summary(r, &s), ST_OK);
@@ -115,17 +115,58 @@ START_TEST(people_get_plain_lines_without_a_terminal)
     struct report *r;
     ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
     for (int64_t step = 1; step <= 12; step++) {
-        struct event e = {EVENT_STEP, "train", step, 0, m, 1, 61};
+        struct event e = {EVENT_STEP, "train", step, 0, m, 1, 61, false};
         ck_assert_int_eq(report_event(r, &e), ST_OK);
         report_tick(r, &e);
     }
-    struct event e = {EVENT_EPOCH, "train", 12, 1, m, 1, 61};
+    struct event e = {EVENT_EPOCH, "train", 12, 1, m, 1, 61, false};
     ck_assert_int_eq(report_event(r, &e), ST_OK);
     report_close(r);
     fclose(out);
     ck_assert_str_eq(text, "train    step 5  loss 0.25  1:01\n"
                            "train    step 10  loss 0.25  1:01\n"
                            "train    step 12  epoch 1  loss 0.25  1:01\n");
+    free(text);
+}
+END_TEST
+
+/* Without a width of its own a terminal has 80 columns, and the bar stays inside them. */
+START_TEST(the_bar_fits_the_terminal)
+{
+    struct metric_value m[] = {{"train.loss", 0.25}, {"train.grad_norm", 0.125}, {"train.accuracy", 0.5}};
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    struct report_options o = {.out = out, .steps = 100, .is_terminal = true};
+    struct report *r;
+    ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
+    struct event e = {EVENT_STEP, "train", 50, 0, m, 3, 10, false};
+    ck_assert_int_eq(report_event(r, &e), ST_OK);
+    report_close(r);
+    fclose(out);
+    ck_assert_str_eq(text, "\r\033[K============------------ 50/100  5 steps/s  left 0:10  loss 0.25"
+                           "\r\033[K");
+    free(text);
+}
+END_TEST
+
+/* The step line that ends an epoch would repeat the line of the epoch. */
+START_TEST(an_epoch_is_told_once)
+{
+    struct metric_value m[] = {{"train.loss", 0.25}};
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    struct report_options o = {.out = out, .steps = 20};
+    struct report *r;
+    ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
+    struct event step = {EVENT_STEP, "train", 10, 1, m, 1, 61, true};
+    struct event epoch = {EVENT_EPOCH, "train", 10, 1, m, 1, 61, false};
+    ck_assert_int_eq(report_event(r, &step), ST_OK);
+    ck_assert_int_eq(report_event(r, &epoch), ST_OK);
+    report_close(r);
+    fclose(out);
+    ck_assert_str_eq(text, "train    step 10  epoch 1  loss 0.25  1:01\n");
     free(text);
 }
 END_TEST
@@ -164,6 +205,8 @@ int main(void)
     tcase_add_test(t, metrics_file_has_a_line_each);
     tcase_add_test(t, a_full_disk_is_an_error);
     tcase_add_test(t, people_get_plain_lines_without_a_terminal);
+    tcase_add_test(t, the_bar_fits_the_terminal);
+    tcase_add_test(t, an_epoch_is_told_once);
     tcase_add_test(t, run_json_holds_the_configs);
     return suite_run("report", t, CK_FORK);
 }
