@@ -160,7 +160,8 @@ static struct value set_value(struct elab *e, struct ast *a, struct value old)
     }
     if (!same_kind(old, v)) {
         fail(e, DIAG_E1009, text->span, "--set %s takes %s, found %s", a->name, kind_text(old),
-             v.kind == V_MISSING ? "no literal" : value_text(e, v));
+             v.kind == V_MISSING ? arena_printf(e->arena, "`%s`", source_slice(e, text->span))
+                                 : value_text(e, v));
         diag_label(e->sink, a->span, "the default is %s", value_text(e, old));
         return poison();
     }

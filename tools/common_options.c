@@ -264,7 +264,7 @@ static enum status choose_command(struct reader *r)
     if (closest) {
         diag_help(r->sink, "did you mean `%s`?", closest);
     } else {
-        diag_help(r->sink, "`%s --help` lists the commands", r->spec->name);
+        diag_help(r->sink, "a command comes first, `%s COMMAND ..`; --help lists them", r->spec->name);
     }
     return st;
 }

@@ -117,7 +117,12 @@ static enum status open_one(struct data_sets *s, struct data_set *d, struct diag
         diag_help(sink, "--data %s=FILE", d->data->name);
         return st;
     }
-    TRY(file_read(s->arena, d->path, max_file_bytes, &bytes, &n, sink));
+    enum status st = file_read(s->arena, d->path, max_file_bytes, &bytes, &n, sink);
+    if (st != ST_OK) {
+        diag_note(sink, "data set `%s`; its path is relative to the folder of the .gml file", d->data->name);
+        diag_help(sink, "--data %s=FILE takes another file", d->data->name);
+        return st;
+    }
     d->hash = fnv1a64(bytes, n);
     TRY(npz_parse(s->arena, d->path, bytes, n, sink, &f));
     TRY(find_fields(s->arena, d, &f, sink));

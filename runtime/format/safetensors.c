@@ -31,7 +31,8 @@ static enum status check_length(struct reader *r, const void *bytes, size_t n)
         return format_error(&r->o, DIAG_F2001, "%zu bytes are too few for a safetensors file", n);
     }
     if (length > LIMIT_SAFETENSORS_HEADER) {
-        return format_error(&r->o, DIAG_F2002, "the header claims %llu bytes, the most is %u",
+        return format_error(&r->o, DIAG_F2002,
+                            "this is no safetensors file: its header would have %llu bytes, the most is %u",
                             (unsigned long long)length, LIMIT_SAFETENSORS_HEADER);
     }
     if (length > n - PREFIX) {

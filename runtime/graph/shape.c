@@ -93,7 +93,7 @@ bool shape_number(struct shape_ctx *c, int i)
 
 bool shape_dtype(struct shape_ctx *c, int i, enum dtype t)
 {
-    return c->in[i].dtype == t || shape_fail(c, DIAG_E2002, "%s needs a %s as operand %d, not %s",
+    return c->in[i].dtype == t || shape_fail(c, DIAG_E2002, "%s needs %s as operand %d, not %s",
                                              shape_name(c), dtype_name(t), i + 1, shape_text(c, &c->in[i]));
 }
 

@@ -51,8 +51,10 @@ static enum status given_folder(struct run *r, const char *path)
         return diag_emit(r->sink, DIAG_U0003, NO_SPAN, "`--out` needs the name of a folder");
     }
     if (stat(path, &st) == 0 && (!S_ISDIR(st.st_mode) || !is_empty(path))) {
-        return diag_emit(r->sink, DIAG_U1001, NO_SPAN, "--out: `%s` already exists%s", path,
-                         S_ISDIR(st.st_mode) ? " and is not empty" : "");
+        enum status bad = diag_emit(r->sink, DIAG_U1001, NO_SPAN, "--out: `%s` already exists%s", path,
+                                    S_ISDIR(st.st_mode) ? " and is not empty" : "");
+        diag_help(r->sink, "name a new folder, or leave --out away: runs get numbers");
+        return bad;
     }
     r->folder = path;
     return make_folders(r, path);
