@@ -6,6 +6,9 @@
  * Whether a 1 is a unit axis is the caller's knowledge (`unit` bit masks of types, see elab); here every dim
  * that is the constant 1 stretches. A failure returns 0 after a diagnostic; 0 as an input returns 0 silently
  * (poison).
+ *
+ * At most one argument of a call may build a node: C leaves the order of arguments open, and the same model
+ * must give the same graph whatever compiler built gmlc.
  */
 #ifndef GML_COMPILER_BUILD_H
 #define GML_COMPILER_BUILD_H

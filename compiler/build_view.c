@@ -289,5 +289,7 @@ val build_matmul(struct build *b, val x, val w)
     if (!join_leading(b, x, w, &s, &t)) {
         return 0;
     }
-    return add_matmul(b, build_expand(b, x, s.rank, s.dim), build_expand(b, w, t.rank, t.dim));
+    x = build_expand(b, x, s.rank, s.dim);
+    w = build_expand(b, w, t.rank, t.dim);
+    return add_matmul(b, x, w);
 }

@@ -240,14 +240,16 @@ struct value tree_op(struct elab *e, enum op op, const struct value *given, uint
     for (uint32_t i = 0; i < n; i++) {
         node[i] = flat(e, in[i]);
     }
-    return wrap(e, elementwise(e, op, node, n, s), (uint32_t)tree, pad_after(e, op, in, n));
+    struct value r = elementwise(e, op, node, n, s);
+    return wrap(e, r, (uint32_t)tree, pad_after(e, op, in, n));
 }
 struct value tree_masked(struct elab *e, struct value x, double fill)
 {
     if (x.kind != V_TREE || (x.pad == PAD_ZERO && fill == 0)) {
         return x;
     }
-    val mask = build_2(&e->b, OP_ne, ranges_node(e, x.tree, 0, NULL), build_const(&e->b, DT_F32, 0));
+    val leaves = ranges_node(e, x.tree, 0, NULL);
+    val mask = build_2(&e->b, OP_ne, leaves, build_const(&e->b, DT_F32, 0));
     enum dtype t = node_type(e->g, x.node).dtype;
     val other = build_const(&e->b, t, fill);
     return wrap(e, tensor_value(build_3(&e->b, OP_where, mask, x.node, other), 0), x.tree,

@@ -7,8 +7,10 @@ cd "$(dirname "$0")/.."
 sh tools/setup.sh tests
 started=$(date +%s)
 
+# The time so far, on the clock and as CPU time (user, system) of all stages.
 say() {
-    printf '\n== %s (%s s)\n' "$1" "$(($(date +%s) - started))"
+    times >build/times
+    printf '\n== %s (%s s; cpu %s)\n' "$1" "$(($(date +%s) - started))" "$(tail -n 1 build/times)"
 }
 
 # build NAME COMPILER [cmake options]: configures and builds into build/NAME
@@ -30,6 +32,16 @@ tests() {
     ctest --test-dir "build/$name" --output-on-failure --no-tests=error -j 2 "$@"
 }
 
+# same_graphs A B: two builds of gmlc give the same bytes for every model.
+same_graphs() {
+    say "graphs of $1 and $2"
+    for model in models/*.gml tests/golden/*.gml tests/grammar/models/*.gml; do
+        "build/$1/bin/gmlc" "$model" -o "build/$1.gmlb"
+        "build/$2/bin/gmlc" "$model" -o "build/$2.gmlb"
+        cmp "build/$1.gmlb" "build/$2.gmlb"
+    done
+}
+
 mkdir -p build
 say "checks"
 sh tools/check_format.sh
@@ -44,5 +56,6 @@ if [ "${1:-}" = all ]; then
     tests test-asan -LE 'slow'
     build test-clang clang -DCMAKE_BUILD_TYPE=Release -DGML_CUDA=OFF
     tests test-clang -LE 'slow'
+    same_graphs test test-clang
 fi
 say "all done"

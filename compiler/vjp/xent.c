@@ -25,8 +25,10 @@ bool vjp_xent(struct vjp_ctx *c)
     struct type z = node_type(b->g, c->in[0]);
     val label = over_classes(b, c->in[1], &z);
     val hit = build_2(b, OP_eq, class_numbers(b, z.dim[z.rank - 1]), label);
-    val d = build_2(b, OP_sub, build_1(b, OP_softmax, c->in[0]), build_cast(b, hit, z.dtype));
+    val onehot = build_cast(b, hit, z.dtype);
+    val d = build_2(b, OP_sub, build_1(b, OP_softmax, c->in[0]), onehot);
     val valid = build_2(b, OP_ge, c->in[1], build_const(b, DT_I32, 0));
     val dz = build_2(b, OP_mul, d, over_classes(b, c->g, &z));
-    return VJP_SET(c, 0, build_3(b, OP_where, over_classes(b, valid, &z), dz, build_full(b, &z, 0)));
+    val zero = build_full(b, &z, 0);
+    return VJP_SET(c, 0, build_3(b, OP_where, over_classes(b, valid, &z), dz, zero));
 }
