@@ -18,7 +18,7 @@ struct phase_state {
     double value[RING_METRICS];
     double sum[RING_METRICS]; /* of single launches since the last step line */
     int64_t in_sum[RING_METRICS];
-    int64_t last_event; /* launch number of its last line */
+    int64_t last_event; /* launch number of its last line, from 1; 0: none */
     int64_t logged;     /* step lines are due at multiples of log_every: the last one that had a line */
 };
 /* Beside each launch in flight: what its slot means. */

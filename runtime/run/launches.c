@@ -38,7 +38,7 @@ static enum status emit(struct run *r, uint32_t phase, enum event_kind kind, con
     }
     struct event e = {kind,        r->graph->phases.at[phase].name, r->steps_seen, slot->epoch, m,
                       s->n_metric, clock_seam.seconds() - r->start, more};
-    s->last_event = (int64_t)r->seen;
+    s->last_event = (int64_t)r->seen + 1;
     return report_event(r->report, &e);
 }
 
@@ -78,7 +78,13 @@ static bool visit_is_told(const struct run *r, const struct pending *w)
     if (!s->n_metric || w->kind == EVENT_STEP) {
         return false;
     }
-    return p->data || !s->last_event || (int64_t)r->seen - s->last_event >= r->log_every;
+    return p->data || !s->last_event || (int64_t)r->seen + 1 - s->last_event >= r->log_every;
+}
+
+/* Does a line of another kind follow the step line? */
+static bool is_told_anyway(const struct run *r, const struct pending *w)
+{
+    return w->ends_visit && r->graph->phases.at[w->phase].data && visit_is_told(r, w);
 }
 
 static enum status take(struct run *r, const struct ring_slot *slot, const struct pending *w)
@@ -96,7 +102,7 @@ static enum status take(struct run *r, const struct ring_slot *slot, const struc
     if (r->report) {
         if (s->counts && s->n_metric && r->steps_seen / r->log_every > s->logged) {
             s->logged = r->steps_seen / r->log_every;
-            TRY(emit(r, w->phase, EVENT_STEP, slot, w->ends_visit && visit_is_told(r, w)));
+            TRY(emit(r, w->phase, EVENT_STEP, slot, is_told_anyway(r, w)));
         } else if (s->counts) {
             redraw(r, w->phase, slot);
         }
