@@ -41,6 +41,9 @@ static enum status read_graph(struct call *c, const char *path, struct graph **o
 {
     char *bytes;
     size_t n;
+    if (c->o.at[OPT_INCLUDE].given) {
+        return diag_emit(&c->sink, DIAG_U0005, NO_SPAN, "`-I` has no use: %s is compiled already", path);
+    }
     TRY(file_read(c->arena, path, LIMIT_GRAPH_BYTES, &bytes, &n, &c->sink));
     TRY(gmlb_read(c->arena, path, bytes, n, &c->sink, out));
     c->sink.sources = &(*out)->sources;

@@ -33,6 +33,7 @@ exits 2 U0004 $train --steps 1 --data digits=a --data digits=b
 for set in lr=nan lr=inf lr=1e400 lr=0x10 "lr= 1" lr= B=1.5 B=-1 B=1e30 epochs=3.5; do
     exits 2 E1009 "$bin/gmlrun" train digits.gmlb --device cpu --steps 1 --set "$set" --out refused
 done
+exits 2 U0005 "$bin/gmlrun" summary digits.gmlb -I .
 [ -e refused ] && fail "a refused run left its folder"
 
 # Batches: one row, a ragged last evaluation, exactly all rows, one too many.
@@ -96,6 +97,22 @@ for phase in first second; do
     n=$(grep -c "\"step\", \"phase\": \"$phase\"" turns/metrics.jsonl)
     [ "$n" -ge 3 ] && [ "$n" -le 4 ] || fail "phase $phase has $n step lines of 16 steps with --log-every 4"
 done
+
+# A data-free phase has one line for a launch, from the first on.
+cat >free.gml <<'M'
+gml 1
+phase count {
+    state n: f32 = 0
+    next n = n + 1
+    metric n = n
+}
+run {
+    repeat (3) { count }
+}
+M
+exits 0 "3 steps" "$bin/gmlrun" train free.gml --device cpu --out free
+[ "$(wc -l <free/metrics.jsonl)" = 4 ] || fail "3 launches: $(cat free/metrics.jsonl)"
+[ "$(grep -c "^count .*step" log)" = 3 ] || fail "3 launches: $(cat log)"
 
 # Signals: the first keeps the weights (75), the second ends at once (130). Every line is JSON.
 "$bin/gmlrun" train digits.gml --device cpu -q --set epochs=100000 --out stopped >log 2>&1 &
