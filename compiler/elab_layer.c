@@ -86,10 +86,11 @@ static void bind_braces(struct elab *e, struct inst *i, struct ast *const *given
         s->label = given[k] ? join_path(e, name, p->name) : p->name;
     }
 }
+/* By its interned path, so that deep models are not compared character by character. */
 static struct inst *find_sub(struct inst *owner, const char *path)
 {
-    for (uint32_t i = 0; i < owner->subs.n; i++) {
-        if (!strcmp(owner->subs.at[i]->path, path)) {
+    for (uint32_t i = owner->subs.n; i-- > 0;) {
+        if (owner->subs.at[i]->path == path) {
             return owner->subs.at[i];
         }
     }
@@ -142,7 +143,7 @@ struct value make_instance(struct elab *e, struct ast *a, struct env *env, const
         return poison();
     }
     const char *name = label ? label : l->name;
-    const char *path = join_path(e, env->inst->path, join_path(e, env->prefix, name));
+    const char *path = intern(e->names, join_path(e, env->inst->path, join_path(e, env->prefix, name)));
     struct inst *i = label ? find_sub(env->inst, path) : NULL;
     if (i && !path_is_free(e, i, l, a->span)) {
         return poison();
@@ -261,7 +262,7 @@ struct value instance_member(struct elab *e, struct inst *i, const char *name, s
             return slot_value(e, i->vars.at[k], at);
         }
     }
-    struct inst *sub = find_sub(i, join_path(e, i->path, name));
+    struct inst *sub = find_sub(i, intern(e->names, join_path(e, i->path, name)));
     if (sub) {
         return (struct value){.kind = V_INST, .inst = sub};
     }

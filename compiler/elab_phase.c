@@ -14,7 +14,8 @@ uint64_t draw_id(struct elab *e)
     bool init = e->b.phase == 0 && e->let_path;
     const char *path = init ? e->let_path : e->frame && e->frame->inst ? e->frame->inst->path : "";
     uint32_t i = 0;
-    while (i < e->draws.n && (e->draws.at[i].phase != e->b.phase || strcmp(e->draws.at[i].path, path))) {
+    path = intern(e->names, path);
+    while (i < e->draws.n && (e->draws.at[i].phase != e->b.phase || e->draws.at[i].path != path)) {
         i++;
     }
     if (i == e->draws.n) {
