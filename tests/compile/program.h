@@ -56,16 +56,14 @@ static inline struct control *control_of(struct program *p)
 {
     return (struct control *)(p->memory + p->plan->control);
 }
-/* Compiles, plans and runs phase init. */
-static inline void start_with(struct program *p, const char *text, const struct compile_set *set,
-                              uint32_t n_set)
+/* Plans the graph of p and runs phase init. */
+static inline void begin(struct program *p)
 {
     static const int64_t no_rows[LIMIT_PHASES][2];
     struct plan_options o = {.split_rows = no_rows, .target = {.name = "cpu"}};
-    if (!compile_with(p, text, set, n_set) || plan_build(p->g, &o, p->a, &p->sink, &p->plan) != ST_OK ||
-        plan_check(p->plan, &p->sink) != ST_OK) {
+    if (plan_build(p->g, &o, p->a, &p->sink, &p->plan) != ST_OK || plan_check(p->plan, &p->sink) != ST_OK) {
         diag_render(&p->sink, DIAG_HUMAN, false, stderr);
-        ck_abort_msg("does not compile:\n%s", text);
+        ck_abort_msg("cannot be planned");
     }
     p->memory = aligned_alloc(256, (size_t)(p->plan->bytes + 255) / 256 * 256);
     memset(p->memory, 0, p->plan->bytes);
@@ -81,6 +79,16 @@ static inline void start_with(struct program *p, const char *text, const struct 
     ck_assert_int_eq(backend_cpu.arena(p->e, p->plan->bytes), ST_OK);
     ck_assert_int_eq(backend_cpu.prepare(p->e, p->plan), ST_OK);
     ck_assert_int_eq(backend_cpu.upload(p->e, 0, p->memory, p->plan->bytes), ST_OK);
+}
+/* Compiles, plans and runs phase init. */
+static inline void start_with(struct program *p, const char *text, const struct compile_set *set,
+                              uint32_t n_set)
+{
+    if (!compile_with(p, text, set, n_set)) {
+        diag_render(&p->sink, DIAG_HUMAN, false, stderr);
+        ck_abort_msg("does not compile:\n%s", text);
+    }
+    begin(p);
 }
 /* A live config of a running program. */
 static inline void turn_knob(struct program *p, uint32_t config, double x)
@@ -100,9 +108,16 @@ static inline void finish(struct program *p)
 }
 static inline double element(const char *at, enum dtype t, int64_t i)
 {
-    return t == DT_F32   ? ((const float *)at)[i]
-           : t == DT_I32 ? ((const int32_t *)at)[i]
-                         : ((const uint8_t *)at)[i];
+    switch (t) {
+    case DT_F64:
+        return ((const double *)at)[i];
+    case DT_F32:
+        return ((const float *)at)[i];
+    case DT_I32:
+        return ((const int32_t *)at)[i];
+    default:
+        return ((const uint8_t *)at)[i];
+    }
 }
 /* Element i of an output of a phase. */
 static inline double output_at(struct program *p, const char *phase, const char *name, int64_t i)
