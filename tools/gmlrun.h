@@ -37,7 +37,7 @@ struct call {
 };
 /* Fills call.run from the options; refuses what comes later. */
 MUST_CHECK enum status call_options(struct call *c);
-/* Compiles a .gml file or reads a .gmlb file, by content of the first bytes. */
+/* Reads a file whose name ends in .gmlb, compiles any other. */
 MUST_CHECK enum status call_graph(struct call *c, struct graph **out);
 
 enum status command_train(struct call *c);

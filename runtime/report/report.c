@@ -49,8 +49,11 @@ static enum status write_line(struct report *r, const char *json, size_t n)
             continue;
         }
         if (put <= 0) {
+            int why = put == 0 ? ENOSPC : errno;
+            io_seam.close(r->fd);
+            r->fd = -1; /* a line may be half written: nothing may follow it */
             return diag_emit(r->sink, DIAG_R1003, NO_SPAN, "cannot write `%s`: %s", r->o.metrics_path,
-                             strerror(put == 0 ? ENOSPC : errno));
+                             strerror(why));
         }
         at += (size_t)put;
     }

@@ -82,6 +82,8 @@ START_TEST(metrics_file_has_a_line_each)
 }
 END_TEST
 
+static struct io_seam real;
+
 static ssize_t disk_full(int fd, const void *from, size_t n)
 {
     (void)fd;
@@ -90,18 +92,34 @@ static ssize_t disk_full(int fd, const void *from, size_t n)
     return 0;
 }
 
+/* 30 bytes of a line still fit. */
+static ssize_t nearly_full(int fd, const void *from, size_t n)
+{
+    ck_assert_uint_gt(n, 30);
+    io_seam.write = disk_full;
+    return real.write(fd, from, 30);
+}
+
 START_TEST(a_full_disk_is_an_error)
 {
     struct report_options o = {.metrics_path = path};
     struct report *r;
     ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
-    struct io_seam real = io_seam;
-    io_seam.write = disk_full;
+    real = io_seam;
+    io_seam.write = nearly_full;
     struct event e = {.phase = "train"};
+    struct summary s = {.device = "cpu", .status = "failed"};
     enum status st = report_event(r, &e);
     io_seam = real;
-    report_close(r);
     ck_assert_int_eq(st, ST_RESOURCE);
+    ck_assert_int_eq(report_summary(r, &s), ST_OK); /* does not continue the line that was cut off */
+    report_close(r);
+    char *text;
+    size_t n;
+    ck_assert_int_eq(file_read(arena, path, 1 << 20, &text, &n, &sink), ST_OK);
+    ck_assert_ptr_nonnull(strstr(text, "{\"event\": \"step\""));
+    ck_assert_ptr_null(strstr(text, "summary"));
+    ck_assert_uint_eq(sink.list.n, 1);
 }
 END_TEST
 
