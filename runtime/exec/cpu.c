@@ -68,7 +68,11 @@ static enum status cpu_device(struct exec *x, struct exec_device *out)
     struct cpu_exec *e = self(x);
     memset(out, 0, sizeof *out);
     cpu_model(out->name, sizeof out->name);
-    snprintf(out->driver, sizeof out->driver, "%d threads, %.40s", pool_threads(e->pool), cpu_blas_name());
+    const char *blas = cpu_blas_name();
+    size_t n = strcspn(blas, " ");
+    n += blas[n] ? 1 + strcspn(blas + n + 1, " ") : 0; /* name and version, not how it was built */
+    snprintf(out->driver, sizeof out->driver, "%d threads, %.*s", pool_threads(e->pool),
+             (int)(n < 40 ? n : 40), blas);
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     out->memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
     out->free = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page;

@@ -12,12 +12,12 @@ static int64_t planned_steps(const struct run *r)
     return r->limit >= 0 && r->limit < n ? r->limit : n;
 }
 
-static enum status open_report(struct run *r, const char *metrics_path)
+static enum status open_report(struct run *r, const char *metrics_path, bool quiet)
 {
     int64_t steps = planned_steps(r);
     r->log_every = r->o->log_every > 0 ? r->o->log_every : steps / 200 > 1 ? steps / 200 : 1;
     struct report_options o = {.out = r->o->progress,
-                               .quiet = r->o->quiet,
+                               .quiet = quiet,
                                .is_terminal = r->o->is_terminal,
                                .color = r->o->color,
                                .metrics_path = metrics_path,
@@ -29,7 +29,7 @@ static enum status begin(struct run *r)
 {
     TRY(folder_make(r));
     TRY(write_run_json(r));
-    TRY(open_report(r, arena_printf(r->arena, "%s/metrics.jsonl", r->folder)));
+    TRY(open_report(r, arena_printf(r->arena, "%s/metrics.jsonl", r->folder), r->o->quiet));
     report_say(r->report, "%s on %s: %lld steps, arena %.1f MiB, run folder %s", r->graph->model,
                r->device_name, (long long)planned_steps(r), (double)r->plan->device_bytes / 1048576.0,
                r->folder);
@@ -111,7 +111,7 @@ enum status run_eval(struct run *r, struct summary *out)
         return diag_emit(r->sink, DIAG_U1002, r->graph->phases.at[phase].span,
                          "phase `%s` trains; eval never changes weights", name);
     }
-    TRY(open_report(r, NULL));
+    TRY(open_report(r, NULL, true)); /* the one line would be the summary's */
     r->start = clock_seam.seconds();
     enum status st = pass(r, (uint32_t)phase);
     st = st == ST_OK ? settle(r) : st;

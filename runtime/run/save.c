@@ -100,6 +100,9 @@ static enum status copy_sources(struct run *r)
 {
     const struct sources *s = &r->graph->sources;
     for (uint32_t i = 1; i < s->list.n; i++) {
+        if (strncmp(s->list.at[i].path, "--set ", 6) == 0) {
+            continue; /* a value of the command line, which run.json has */
+        }
         char *path = (char *)(uintptr_t)source_path(r, s->list.at[i].path), *slash = strrchr(path, '/');
         *slash = 0;
         TRY(make_folders(r, path));
