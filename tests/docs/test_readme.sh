@@ -68,6 +68,8 @@ done
 [ -s results.py ] && [ -s runs/first/weights.safetensors ] && [ -s runs/wave/metrics.jsonl ]
 sed -n 's/.*"event": "eval".*"eval.mse": \([0-9.e-]*\).*/\1/p' runs/wave/metrics.jsonl | tail -n 1 |
     awk '{ seen = 1; if ($1 > 0.003) { print "wave: mse " $1 ", the tutorial says about 0.001"; exit 1 } } END { exit !seen }'
+sed -n 's/.*"event": "eval".*"eval.acc": \([0-9.e-]*\).*/\1/p' runs/first/metrics.jsonl | tail -n 1 |
+    awk '{ seen = 1; if ($1 < 0.97) { print "spiral: acc " $1 ", the tutorial says 0.99"; exit 1 } } END { exit !seen }'
 cd "$work"
 
 cat >bad.gml <<'G'
