@@ -147,6 +147,26 @@ static bool statement_ok(const struct verify *k, const struct run_stmt *s)
            (s->kind != RUN_STOP || s->expr > 0) && verify_span(k, s->span);
 }
 
+/* The run block is walked by recursion. What is reachable is a tree, so the queue never overflows. */
+static void verify_depth(struct verify *k)
+{
+    const struct graph *g = k->g;
+    uint32_t *queue = arena_array(g->arena, uint32_t, (size_t)g->run.n + 1);
+    uint32_t *depth = arena_array(g->arena, uint32_t, (size_t)g->run.n + 1);
+    uint32_t n = g->run.n > 0; /* the first statement, 0, waits in the queue */
+    for (uint32_t i = 0; i < n; i++) {
+        const struct run_stmt *s = &g->run.at[queue[i]];
+        if (s->n_child && depth[queue[i]] >= LIMIT_NESTING) {
+            verify_fail(k, DIAG_F1505, s->span, "run statements are nested deeper than %d", LIMIT_NESTING);
+            return;
+        }
+        for (uint32_t c = 0; c < s->n_child; c++) {
+            depth[s->child[c]] = depth[queue[i]] + 1;
+            queue[n++] = s->child[c];
+        }
+    }
+}
+
 /* Every statement but the first is the child of exactly one other, and the first of none: what is reachable
  * is a tree. */
 void verify_run(struct verify *k)
@@ -170,4 +190,5 @@ void verify_run(struct verify *k)
                         (unsigned)i);
         }
     }
+    verify_depth(k);
 }

@@ -150,8 +150,30 @@ START_TEST(forged_model_name)
 }
 END_TEST
 
+/* Deep nesting would end the stack of whoever walks the run block. */
+START_TEST(forged_nesting)
+{
+    static const uint32_t depth[] = {LIMIT_NESTING, LIMIT_NESTING + 1, 200000};
+    for (size_t i = 0; i < sizeof depth / sizeof *depth; i++) {
+        struct graph *g = sample(), *back = NULL;
+        g->run.n = 0;
+        for (uint32_t k = 0; k <= depth[i]; k++) {
+            struct run_stmt s = {.kind = RUN_BLOCK};
+            s.child = arena_array(arena, uint32_t, 1);
+            s.child[0] = k + 1;
+            s.n_child = k < depth[i];
+            vec_push(arena, &g->run, s);
+        }
+        ck_assert_int_eq(gmlb_write(g, arena, &bytes, &n_bytes), ST_OK);
+        enum status st = read_bytes(arena, bytes, n_bytes, &sink, &back);
+        ck_assert_int_eq(st, i ? ST_DATA : ST_OK);
+        ck_assert(i == 0 || sink.list.at[0].code == DIAG_F1505);
+    }
+}
+END_TEST
+
 int main(void)
 {
     return RUN("gmlb", round_trip, no_absolute_path, truncated_anywhere, headers, every_byte_flipped,
-               forged_payload, forged_model_name);
+               forged_payload, forged_model_name, forged_nesting);
 }
