@@ -268,6 +268,10 @@ static void advise(struct parse *p, const char **expected, int n)
         diag_help(p->sink, "there is no `%c=`: write `x = x %c ...`", p->last.kind, p->last.kind);
         return;
     }
+    if (p->last.kind == ':' && expects(expected, n, "{")) {
+        diag_help(p->sink, "a block stands in `{ }`");
+        return;
+    }
     const struct keyword *k = keyword_of(p->last.kind);
     bool in_index = p->open.n && p->open.at[p->open.n - 1].kind == '[';
     if (p->last.kind == '=' && expects(expected, n, "==") && !in_index) {

@@ -263,10 +263,10 @@ void filter_recover(struct parse *p)
     } else if (!refused && line_starts_with(&t, ITEM | STATEMENT)) {
         p->put_back_at = t.at.start;
         put_back(p, t);
-    } else if (t.kind == '{') {
-        p->skip_depth = 1;
+    } else if (t.kind == '{' || (t.kind == ':' && peek(p)->newline)) {
+        p->skip_depth = 1; /* a block, also when it was written as in Python */
     }
-    p->given_up = drop_partial(p) - p->skip_depth;
+    p->given_up = drop_partial(p) - (t.kind == '{' ? p->skip_depth : 0);
     p->skipping = true;
 }
 

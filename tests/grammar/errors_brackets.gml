@@ -26,6 +26,17 @@ layer C(x) {
     let k = 3
     return k
 }
+phase python on d{batch = 2} as s:
+    metric m = mean(s.y)
+    metric n = mean(s.x)
+}
+layer L{}(x) {
+    for (i in 0..3):
+        x = f(x)
+    }
+    let b = = 2
+    return x
+}
 let late = f(1, {
 phase last {
     let q = [1, 2
