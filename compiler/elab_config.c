@@ -72,7 +72,7 @@ bool check_sets(struct elab *e)
     for (uint32_t i = 0; i < e->options->n_set; i++) {
         if (!listed(names, n, e->options->set[i].name)) {
             fail(e, DIAG_E1008, NO_SPAN, "--set %s: the model has no such config", e->options->set[i].name);
-            help_closest(e, e->options->set[i].name, names, n);
+            help_names(e, e->options->set[i].name, names, n);
             ok = false;
         }
     }
