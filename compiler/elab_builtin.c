@@ -11,8 +11,7 @@ static const char *const later_names[] = {
     "cumprod",    "cumsum",       "eye",     "file",          "flip",    "frozen",  "held",       "linspace",
     "mlstm",      "orthogonal",   "pick",    "pinv",          "put_add", "put_max", "scale_grad", "search",
     "solve_spd",  "sort",         "argsort", "ssd_scan",      "stack",   "states",  "topk",       "pad",
-    "gelu",       "softplus",     "elu",     "erf",           "log1p",   "expm1",   "round",      "ceil",
-    "logsigmoid", "tensor",       "prod",
+    "tensor",
 };
 bool is_later_name(const char *name)
 {

@@ -1,4 +1,5 @@
 /* Builtins over axes: reductions and what works on the last axis (softmax, argmax, xent, ...). */
+#include <math.h>
 #include "compiler/elab.h"
 
 /* -- axes */
@@ -89,29 +90,55 @@ static struct value reduce_plain(struct elab *e, enum op op, struct value x, str
     }
     return tensor_value(r, unit_after(x.unit, t.rank, axes, n, keep));
 }
-/* sum and mean over the elements where the mask holds; the mean of nothing is 0. */
+/* What an element that does not count is replaced by. */
+static struct value neutral(enum op op, enum dtype t)
+{
+    switch (op) {
+    case OP_prod:
+        return num_value(1, true);
+    case OP_all:
+    case OP_any:
+        return bool_value(op == OP_all);
+    case OP_amax:
+        return t == DT_I32 ? num_value(INT32_MIN, true) : num_value(-(double)INFINITY, false);
+    case OP_amin:
+        return t == DT_I32 ? num_value(INT32_MAX, true) : num_value(INFINITY, false);
+    default:
+        return num_value(0, true);
+    }
+}
+/* How many elements of a value like `kept` the mask holds for, in the type of `kept`. */
+static struct value count_where(struct elab *e, struct value mask, struct value kept, struct bcall *c,
+                                struct value axis, bool keep)
+{
+    struct type t = tensor_type(e, kept);
+    val ones = mask.kind == V_TENSOR ? build_cast(&e->b, mask.node, t.dtype) : emit_number(e, mask, t.dtype);
+    struct value every = tensor_value(build_expand(&e->b, ones, t.rank, t.dim), kept.unit);
+    return every.kind == V_TENSOR ? reduce_plain(e, OP_sum, every, c, axis, keep) : poison();
+}
+/* A reduction over the elements where the mask holds. Of nothing it is 0 (false, for `all` true). */
 static struct value reduce_where(struct elab *e, enum op op, struct value x, struct value mask,
                                  struct bcall *c, struct value axis, bool keep)
 {
     struct site s = builtin_site(c);
-    if (op != OP_sum && op != OP_mean) {
-        return refuse(e, c->span_at, arena_printf(e->arena, "`where =` in `%s`", c->b->name));
-    }
-    struct value zero = num_value(0, true);
-    struct value kept = elementwise(e, OP_where, (struct value[]){mask, counted(e, x, op), zero}, 3, &s);
+    x = counted(e, x, op);
+    struct value fill = neutral(op, tensor_type(e, x).dtype);
+    struct value kept = elementwise(e, OP_where, (struct value[]){mask, x, fill}, 3, &s);
     if (kept.kind != V_TENSOR) {
         return poison();
     }
-    struct value total = reduce_plain(e, OP_sum, kept, c, axis, keep);
-    if (op == OP_sum || total.kind != V_TENSOR) {
+    struct value total = reduce_plain(e, op == OP_mean ? OP_sum : op, kept, c, axis, keep);
+    if (total.kind != V_TENSOR || (op != OP_mean && op != OP_amax && op != OP_amin)) {
         return total;
     }
-    struct type t = tensor_type(e, kept);
-    val ones = build_cast(&e->b, mask.node, t.dtype);
-    struct value every = tensor_value(build_expand(&e->b, ones, t.rank, t.dim), kept.unit);
-    struct value n = every.kind == V_TENSOR ? reduce_plain(e, OP_sum, every, c, axis, keep) : poison();
-    n = elementwise(e, OP_max, (struct value[]){n, num_value(1, true)}, 2, &s);
-    return elementwise(e, OP_div, (struct value[]){total, n}, 2, &s);
+    struct value n = count_where(e, mask, kept, c, axis, keep);
+    if (op == OP_mean) {
+        n = elementwise(e, OP_max, (struct value[]){n, num_value(1, true)}, 2, &s);
+        return elementwise(e, OP_div, (struct value[]){total, n}, 2, &s);
+    }
+    struct value zero = num_value(0, true);
+    struct value some = elementwise(e, OP_gt, (struct value[]){n, zero}, 2, &s);
+    return elementwise(e, OP_where, (struct value[]){some, total, zero}, 3, &s);
 }
 static struct value reduce_leaves(struct elab *e, enum op op, struct value x, struct bcall *c);
 static enum op combining(enum op op)
@@ -125,6 +152,8 @@ static enum op combining(enum op op)
         return OP_land;
     case OP_any:
         return OP_lor;
+    case OP_prod:
+        return OP_mul;
     default:
         return OP_add;
     }
@@ -190,7 +219,8 @@ struct value reduce_op(struct elab *e, struct bcall *c)
     struct value x = c->arg[0].kind == V_INST ? instance_params(e, c->arg[0].inst, c->span[0]) : c->arg[0];
     return is_poison(x) ? poison() : reduce_one(e, c->b->op, x, c, c->arg[1], keep, c->arg[3]);
 }
-/* max and min: two positional arguments are elementwise, one is reduced. Arguments: x, y, axis, keep. */
+/* max and min: two positional arguments are elementwise, one is reduced. Arguments: x, y, axis, keep, where.
+ */
 static struct value max_or_min(struct elab *e, struct bcall *c)
 {
     struct site s = builtin_site(c);
@@ -199,26 +229,41 @@ static struct value max_or_min(struct elab *e, struct bcall *c)
         return elementwise(e, is_max ? OP_max : OP_min, c->arg, 2, &s);
     }
     struct bcall r = *c;
-    r.arg[1] = c->arg[2];
-    r.span[1] = c->span[2];
-    r.arg[2] = c->arg[3];
-    r.span[2] = c->span[3];
-    r.arg[3] = (struct value){.kind = V_MISSING};
+    for (int i = 1; i < 4; i++) {
+        r.arg[i] = c->arg[i + 1];
+        r.span[i] = c->span[i + 1];
+        r.ast[i] = c->ast[i + 1];
+    }
     return reduce_op(e, &r);
 }
-/* Arguments: x, axis, keep, ddof. std is the root of var. */
+/* The elements behind each result of a reduction over `axis`, as a number; poison after an error. */
+static struct value count_along(struct elab *e, struct bcall *c, const struct type *t)
+{
+    int axes[LIMIT_RANK], n;
+    struct value count = num_value(1, true);
+    if (!read_axes(e, c->arg[1], c->span[1], t->rank, axes, &n)) {
+        return poison();
+    }
+    for (int i = 0; i < (n < 0 ? t->rank : n); i++) {
+        struct value size = dim_value(e, t->dim[n < 0 ? i : axes[i]]);
+        count = fold_op(e, OP_mul, (struct value[]){count, size}, 2, c->span_at);
+    }
+    return tensor_value(emit_number(e, count, t->dtype), 0);
+}
+/* Arguments: x, axis, keep, ddof, where. std is the root of var. */
 static struct value variance(struct elab *e, struct bcall *c)
 {
     struct bcall r = *c;
     struct site s = builtin_site(c);
     struct builtin mean = {c->b->name, reduce_op, "", OP_mean};
     int64_t ddof = 0;
-    int axes[LIMIT_RANK], n;
+    bool keep = false, masked = c->arg[4].kind != V_MISSING && c->arg[4].kind != V_NONE;
     if (c->arg[3].kind != V_MISSING && !want_int(e, c->arg[3], c->span[3], "`ddof`", &ddof)) {
         return poison();
     }
     r.b = &mean;
-    r.arg[3] = (struct value){.kind = V_MISSING};
+    r.arg[3] = c->arg[4];
+    r.span[3] = c->span[4];
     r.arg[2] = bool_value(true);
     struct value m = reduce_op(e, &r);
     struct value d = elementwise(e, OP_sub, (struct value[]){c->arg[0], m}, 2, &s);
@@ -229,19 +274,19 @@ static struct value variance(struct elab *e, struct bcall *c)
         return poison();
     }
     if (ddof) {
-        struct type t = tensor_type(e, c->arg[0]);
-        struct value count = num_value(1, true);
-        if (!read_axes(e, c->arg[1], c->span[1], t.rank, axes, &n)) {
+        struct type t = tensor_type(e, r.arg[0]);
+        if (c->arg[2].kind != V_MISSING && !want_bool(e, c->arg[2], c->span[2], "`keep`", &keep)) {
             return poison();
         }
-        for (int i = 0; i < (n < 0 ? t.rank : n); i++) {
-            struct value size = dim_value(e, t.dim[n < 0 ? i : axes[i]]);
-            count = fold_op(e, OP_mul, (struct value[]){count, size}, 2, c->span_at);
+        struct value all =
+            masked ? count_where(e, c->arg[4], r.arg[0], c, c->arg[1], keep) : count_along(e, c, &t);
+        struct value less =
+            elementwise(e, OP_sub, (struct value[]){all, num_value((double)ddof, true)}, 2, &s);
+        if (masked) { /* one element alone has variance 0, like none */
+            less = elementwise(e, OP_max, (struct value[]){less, num_value(1, true)}, 2, &s);
         }
-        val all = emit_number(e, count, t.dtype),
-            less = build_2(&e->b, OP_sub, all, build_const(&e->b, t.dtype, (double)ddof));
-        v = elementwise(e, OP_mul, (struct value[]){v, tensor_value(build_2(&e->b, OP_div, all, less), 0)}, 2,
-                        &s);
+        struct value scale = elementwise(e, OP_div, (struct value[]){all, less}, 2, &s);
+        v = elementwise(e, OP_mul, (struct value[]){v, scale}, 2, &s);
     }
     return strcmp(c->b->name, "std") ? v : elementwise(e, OP_sqrt, &v, 1, &s);
 }
@@ -277,78 +322,88 @@ static struct value move_last(struct elab *e, struct bcall *c, struct value axis
     build_at(e, c->span_at);
     return tensor_value(build_permute(&e->b, x, perm), 0);
 }
-static struct value run_softmax(struct elab *e, struct bcall *c)
+/* Puts -inf where the mask (argument `i`, if given) does not hold. */
+static bool mask_logits(struct elab *e, struct bcall *c, int i, bool *masked)
+{
+    struct site s = builtin_site(c);
+    *masked = c->arg[i].kind != V_MISSING && c->arg[i].kind != V_NONE;
+    if (*masked) {
+        c->arg[0] = elementwise(
+            e, OP_where, (struct value[]){c->arg[i], c->arg[0], num_value(-(double)INFINITY, false)}, 3, &s);
+    }
+    return !is_poison(c->arg[0]);
+}
+static struct value run_softmax(struct elab *e, struct bcall *given)
 {
     int back[LIMIT_RANK], axis;
-    if (c->arg[2].kind != V_MISSING && c->arg[2].kind != V_NONE) {
-        return refuse(e, c->span[2], "softmax with a mask");
+    bool masked;
+    struct bcall c = *given;
+    if (!mask_logits(e, &c, 2, &masked)) {
+        return poison();
     }
-    struct value x = move_last(e, c, c->arg[1], back, &axis);
+    struct value x = move_last(e, &c, c.arg[1], back, &axis);
     if (x.kind != V_TENSOR) {
         return poison();
     }
     val r = build_permute(&e->b, build_1(&e->b, OP_softmax, x.node), back);
     if (!r) {
         note_origin(e);
+        label_operand(e, c.env, c.ast[0], c.arg[0]);
+    }
+    return tensor_value(r, c.arg[0].unit & ~(1u << axis));
+}
+/* A row operator that takes the axis away. */
+static struct value row_result(struct elab *e, struct bcall *c, enum op op, struct value last, int axis)
+{
+    int rank = tensor_type(e, last).rank;
+    val r = build_1(&e->b, op, last.node);
+    if (!r) {
+        note_origin(e);
         label_operand(e, c->env, c->ast[0], c->arg[0]);
     }
-    return tensor_value(r, c->arg[0].unit & ~(1u << axis));
+    return tensor_value(r, unit_after(c->arg[0].unit, rank, &axis, 1, false));
 }
 static struct value run_argmax(struct elab *e, struct bcall *c)
 {
     int back[LIMIT_RANK], axis;
     struct value x = move_last(e, c, c->arg[1], back, &axis);
-    if (x.kind != V_TENSOR) {
-        return poison();
-    }
-    struct type t = tensor_type(e, x);
-    val r = build_1(&e->b, OP_argmax, x.node);
-    if (!r) {
-        note_origin(e);
-        label_operand(e, c->env, c->ast[0], c->arg[0]);
-    }
-    return tensor_value(r, unit_after(c->arg[0].unit, t.rank, &axis, 1, false));
+    return x.kind == V_TENSOR ? row_result(e, c, OP_argmax, x, axis) : poison();
 }
-/* logsumexp(x) = m + log(sum(exp(x - m))), log_softmax(x) = x - logsumexp(x), with m the largest element. */
-static struct value run_logsumexp(struct elab *e, struct bcall *c)
+/* The place of the largest element of -x; for whole numbers of -1 - x, which never overflows. */
+static struct value run_argmin(struct elab *e, struct bcall *c)
 {
-    struct type t;
-    int axis;
+    struct bcall r = *c;
     struct site s = builtin_site(c);
-    if (!want_tensor(e, c->arg[0], c->span[0], arena_printf(e->arena, "the argument of `%s`", c->b->name),
-                     &t)) {
+    bool whole = c->arg[0].kind == V_TENSOR && tensor_type(e, c->arg[0]).dtype == DT_I32;
+    r.arg[0] = whole ? elementwise(e, OP_sub, (struct value[]){num_value(-1, true), c->arg[0]}, 2, &s)
+                     : elementwise(e, OP_neg, c->arg, 1, &s);
+    return is_poison(r.arg[0]) ? poison() : run_argmax(e, &r);
+}
+/* log_softmax(x) = x - logsumexp(x); where a mask leaves nothing of a row, 0. */
+static struct value run_logsumexp(struct elab *e, struct bcall *given)
+{
+    int back[LIMIT_RANK], axis;
+    bool masked;
+    struct bcall c = *given;
+    struct site s = builtin_site(&c);
+    if (!mask_logits(e, &c, 2, &masked)) {
         return poison();
     }
-    axis = t.rank - 1;
-    if (!t.rank || (c->arg[1].kind != V_MISSING && !read_axis(e, c->arg[1], c->span[1], t.rank, &axis))) {
-        return t.rank ? poison()
-                      : fail(e, DIAG_E2003, c->span[0], "`%s` needs an axis, found a scalar", c->b->name);
+    struct value x = move_last(e, &c, c.arg[1], back, &axis);
+    struct value total = x.kind == V_TENSOR ? row_result(e, &c, OP_logsumexp, x, axis) : poison();
+    if (total.kind != V_TENSOR || !strcmp(c.b->name, "logsumexp")) {
+        return total;
     }
-    build_at(e, c->span_at);
-    struct value x = c->arg[0];
-    val m = build_1(&e->b, OP_stop_grad, build_reduce(&e->b, OP_amax, x.node, &axis, 1, true));
-    struct value top = tensor_value(m, unit_after(x.unit, t.rank, &axis, 1, true));
-    struct value z = elementwise(e, OP_sub, (struct value[]){x, top}, 2, &s);
-    struct value ex = elementwise(e, OP_exp, &z, 1, &s);
-    struct value sum = tensor_value(
-        ex.kind == V_TENSOR ? build_reduce(&e->b, OP_sum, ex.node, &axis, 1, true) : 0, top.unit);
-    struct value lg = elementwise(e, OP_log, &sum, 1, &s);
-    if (!strcmp(c->b->name, "log_softmax")) {
-        return elementwise(e, OP_sub, (struct value[]){z, lg}, 2, &s);
+    struct type t = tensor_type(e, c.arg[0]);
+    t.dim[axis] = dim_const(&e->g->dims, 1);
+    total = tensor_value(build_reshape(&e->b, total.node, t.rank, t.dim), c.arg[0].unit | 1u << axis);
+    struct value r = elementwise(e, OP_sub, (struct value[]){c.arg[0], total}, 2, &s);
+    if (masked) {
+        struct value nothing =
+            elementwise(e, OP_eq, (struct value[]){total, num_value(-(double)INFINITY, false)}, 2, &s);
+        r = elementwise(e, OP_where, (struct value[]){nothing, num_value(0, true), r}, 3, &s);
     }
-    struct value r = elementwise(e, OP_add, (struct value[]){top, lg}, 2, &s);
-    if (r.kind != V_TENSOR) {
-        return poison();
-    }
-    t = tensor_type(e, r);
-    dim shape[LIMIT_RANK];
-    int k = 0;
-    for (int i = 0; i < t.rank; i++) {
-        if (i != axis) {
-            shape[k++] = t.dim[i];
-        }
-    }
-    return tensor_value(build_reshape(&e->b, r.node, k, shape), unit_after(x.unit, t.rank, &axis, 1, false));
+    return r;
 }
 static struct value run_xent(struct elab *e, struct bcall *c)
 {
@@ -374,16 +429,18 @@ static struct value run_xent(struct elab *e, struct bcall *c)
 const struct builtin row_builtins[] = {
     {"sum", reduce_op, "x axis? keep? where?", OP_sum},
     {"mean", reduce_op, "x axis? keep? where?", OP_mean},
+    {"prod", reduce_op, "x axis? keep? where?", OP_prod},
     {"all", reduce_op, "x axis? keep? where?", OP_all},
     {"any", reduce_op, "x axis? keep? where?", OP_any},
-    {"max", max_or_min, "x y? axis? keep?", OP_amax},
-    {"min", max_or_min, "x y? axis? keep?", OP_amin},
-    {"var", variance, "x axis? keep? ddof?", OP_mean},
-    {"std", variance, "x axis? keep? ddof?", OP_mean},
+    {"max", max_or_min, "x y? axis? keep? where?", OP_amax},
+    {"min", max_or_min, "x y? axis? keep? where?", OP_amin},
+    {"var", variance, "x axis? keep? ddof? where?", OP_mean},
+    {"std", variance, "x axis? keep? ddof? where?", OP_mean},
     {"softmax", run_softmax, "x axis? mask?", OP_softmax},
-    {"log_softmax", run_logsumexp, "x axis?", OP_NONE},
-    {"logsumexp", run_logsumexp, "x axis?", OP_NONE},
+    {"log_softmax", run_logsumexp, "x axis? mask?", OP_logsumexp},
+    {"logsumexp", run_logsumexp, "x axis? mask?", OP_logsumexp},
     {"argmax", run_argmax, "x axis?", OP_argmax},
+    {"argmin", run_argmin, "x axis?", OP_argmax},
     {"xent", run_xent, "z y", OP_xent},
     {0},
 };

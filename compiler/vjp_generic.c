@@ -87,6 +87,25 @@ bool vjp_mean(struct vjp_ctx *c)
 {
     return VJP_SET(c, 0, spread(c, build_2(c->b, OP_div, c->g, reduced_count(c))));
 }
+/* The product of the others: r / x, but where x is the only zero the product without it, and zero beside
+ * other zeros. */
+bool vjp_prod(struct vjp_ctx *c)
+{
+    struct build *b = c->b;
+    struct type x = node_type(b->g, c->in[0]);
+    int axes[LIMIT_RANK], n = x.rank - node_type(b->g, c->r).rank;
+    for (int k = 0; k < n; k++) {
+        axes[k] = (int)c->attr[k];
+    }
+    val one = build_const(b, x.dtype, 1), zero = build_const(b, x.dtype, 0);
+    val is_zero = build_2(b, OP_eq, c->in[0], zero);
+    val divisor = build_3(b, OP_where, is_zero, one, c->in[0]);
+    val zeros = build_reduce(b, OP_sum, build_cast(b, is_zero, x.dtype), axes, n, false);
+    val rest = build_reduce(b, OP_prod, divisor, axes, n, false);
+    val lone = build_3(b, OP_where, build_2(b, OP_eq, zeros, one), rest, zero);
+    val others = build_3(b, OP_where, is_zero, spread(c, lone), build_2(b, OP_div, spread(c, c->r), divisor));
+    return VJP_SET(c, 0, build_2(b, OP_mul, spread(c, c->g), others));
+}
 /* The elements that equal the result share its gradient evenly. */
 static bool vjp_extreme(struct vjp_ctx *c)
 {

@@ -271,7 +271,7 @@ static void reduce_cases(struct parity *p, enum op op)
             continue;
         }
         enum dtype d = (enum dtype)t;
-        double tol = t == DT_F32 && (op == OP_sum || op == OP_mean) ? 5e-6 : 0;
+        double tol = t == DT_F32 && (op == OP_sum || op == OP_mean) ? 5e-6 : op == OP_prod ? 1e-4 : 0;
         reduce_case(p, op, d, PLACE(p, d, 128, 256), 1, tol);
         reduce_case(p, op, d, PLACE(p, d, 128, 10), 1, tol);
         reduce_case(p, op, d, PLACE(p, d, 100, 77), 2, tol);
@@ -304,6 +304,7 @@ static void row_case(struct parity *p, int64_t a, int64_t b, int64_t k)
 {
     struct operand x = filled(p, DOM_SMALL, PLACE(p, DT_F32, a, b, k)), flat = x;
     add(p, OP_softmax, &x, 1, PLACE(p, DT_F32, a, b, k), NO_ATTR, 5e-6);
+    add(p, OP_logsumexp, &x, 1, PLACE(p, DT_F32, a, b), NO_ATTR, 5e-6);
     add(p, OP_argmax, &x, 1, PLACE(p, DT_I32, a, b), NO_ATTR, 0);
     struct operand ints = filled(p, DOM_INTLIKE, PLACE(p, DT_I32, a, b, k));
     add(p, OP_argmax, &ints, 1, PLACE(p, DT_I32, a, b), NO_ATTR, 0);
@@ -326,6 +327,13 @@ static void row_cases(struct parity *p)
     store(p, &bad, 25, (double)NAN);
     store(p, &bad, 45, (double)INFINITY);
     add(p, OP_argmax, &bad, 1, PLACE(p, DT_I32, 3), NO_ATTR, 0);
+    struct operand nothing = filled(p, DOM_SMALL, PLACE(p, DT_F32, 3, 40));
+    for (int64_t i = 0; i < 40; i++) {
+        store(p, &nothing, i, -(double)INFINITY);
+    }
+    store(p, &nothing, 50, -(double)INFINITY);
+    add(p, OP_softmax, &nothing, 1, PLACE(p, DT_F32, 3, 40), NO_ATTR, 5e-6);
+    add(p, OP_logsumexp, &nothing, 1, PLACE(p, DT_F32, 3), NO_ATTR, 5e-6);
 }
 
 /* -- products */

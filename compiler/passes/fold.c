@@ -67,7 +67,8 @@ static val fold_reduce(struct rewrite *rw, const struct node *n)
         int64_t size;
         some &= dim_is_const(&rw->g->dims, t.dim[node_attrs(rw->old, n)[i]], &size) && size > 0;
     }
-    bool neutral = (n->op == OP_sum && x == 0) || (n->op == OP_all && x != 0) || (n->op == OP_any && x == 0);
+    bool neutral = (n->op == OP_sum && x == 0) || (n->op == OP_all && x != 0) ||
+                   (n->op == OP_any && x == 0) || (n->op == OP_prod && x == 1);
     bool same = n->op == OP_amax || n->op == OP_amin || n->op == OP_all || n->op == OP_any;
     return neutral || (same && some) ? full(rw, n, x) : 0;
 }
@@ -116,10 +117,10 @@ static val fold_zeros(struct rewrite *rw, const struct node *n)
 }
 
 static val (*const folders[OP_COUNT])(struct rewrite *, const struct node *) = {
-    [OP_reshape] = fold_view, [OP_expand] = fold_view, [OP_permute] = fold_view,  [OP_slice] = fold_view,
-    [OP_leaf] = fold_leaf,    [OP_sum] = fold_reduce,  [OP_amax] = fold_reduce,   [OP_amin] = fold_reduce,
-    [OP_all] = fold_reduce,   [OP_any] = fold_reduce,  [OP_dimval] = fold_dimval, [OP_ranges] = fold_ranges,
-    [OP_pack] = fold_zeros,   [OP_pad] = fold_zeros,
+    [OP_reshape] = fold_view,  [OP_expand] = fold_view, [OP_permute] = fold_view, [OP_slice] = fold_view,
+    [OP_leaf] = fold_leaf,     [OP_sum] = fold_reduce,  [OP_amax] = fold_reduce,  [OP_amin] = fold_reduce,
+    [OP_all] = fold_reduce,    [OP_any] = fold_reduce,  [OP_prod] = fold_reduce,  [OP_dimval] = fold_dimval,
+    [OP_ranges] = fold_ranges, [OP_pack] = fold_zeros,  [OP_pad] = fold_zeros,
 };
 val fold_node(struct rewrite *rw, const struct node *n)
 {

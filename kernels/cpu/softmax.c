@@ -1,5 +1,5 @@
-/* softmax, cross entropy and argmax: one pass or two over the rows of the last axis. Sums of exponentials are
- * kept in f64. */
+/* softmax, logsumexp, cross entropy and argmax: one pass or two over the rows of the last axis. Sums of
+ * exponentials are kept in f64. */
 #ifndef T
 #include "kernels/cpu/cpu.h"
 
@@ -32,6 +32,14 @@ int64_t cpu_units_softmax(const struct kargs *k)
 void cpu_softmax(void *arena, const struct kargs *k, struct slice s)
 {
     BY_FLOAT(k->in[0].dtype, softmax, arena, k, row_slice(&k->in[0], s));
+}
+int64_t cpu_units_logsumexp(const struct kargs *k)
+{
+    return row_units(&k->in[0]);
+}
+void cpu_logsumexp(void *arena, const struct kargs *k, struct slice s)
+{
+    BY_FLOAT(k->in[0].dtype, logsumexp, arena, k, row_slice(&k->in[0], s));
 }
 int64_t cpu_units_xent(const struct kargs *k)
 {
@@ -80,22 +88,44 @@ static T NAME(row_max)(const T *x, int64_t n)
     return m;
 }
 
+/* What is subtracted before e^x: the largest element, or 0 when there is none. */
+static T NAME(row_shift)(const T *x, int64_t n)
+{
+    T m = NAME(row_max)(x, n);
+    return m == LOWEST ? 0 : m;
+}
+
 static void NAME(softmax)(void *arena, const struct kargs *k, struct slice s)
 {
     int64_t width = row_width(&k->in[0]);
     for (int64_t row = s.from; row < s.to; row++) {
         const T *x = (const T *)cpu_at(arena, &k->in[0]) + row * width;
         T *out = (T *)cpu_at(arena, &k->out[0]) + row * width;
-        T m = NAME(row_max)(x, width);
+        T m = NAME(row_shift)(x, width);
         double sum = 0;
         for (int64_t i = 0; i < width; i++) {
             out[i] = exp(x[i] - m);
             sum += (double)out[i];
         }
-        T scale = (T)(1 / sum);
+        T scale = sum == 0 ? 0 : (T)(1 / sum);
         for (int64_t i = 0; i < width; i++) {
             out[i] *= scale;
         }
+    }
+}
+
+static void NAME(logsumexp)(void *arena, const struct kargs *k, struct slice s)
+{
+    int64_t width = row_width(&k->in[0]);
+    T *out = cpu_at(arena, &k->out[0]);
+    for (int64_t row = s.from; row < s.to; row++) {
+        const T *x = (const T *)cpu_at(arena, &k->in[0]) + row * width;
+        T m = NAME(row_shift)(x, width);
+        double sum = 0;
+        for (int64_t i = 0; i < width; i++) {
+            sum += (double)exp(x[i] - m);
+        }
+        out[row] = m == HIGHEST ? m : (T)(log(sum) + (double)m);
     }
 }
 

@@ -15,7 +15,7 @@ enum { REDUCE_THREADS = 512, ROW_THREADS = 256, WARPS = 8, TILE = 32 };
 /* dtype: of the values (CHOOSE: of y and z; else of input 0); out: of the output. */
 const void *cuda_elem_function(int op, int dtype, int out, int vector);
 const void *cuda_reduce_function(int op, int dtype, enum reduce_form form);
-const void *cuda_row_function(int op, int dtype, int block); /* softmax, xent, argmax */
+const void *cuda_row_function(int op, int dtype, int block); /* softmax, logsumexp, xent, argmax */
 const void *cuda_index_function(int op,
                                 int bytes); /* gather, pad by element size; put_add, pack, ranges, iota */
 const void *cuda_random_function(int op);

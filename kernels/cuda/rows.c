@@ -1,5 +1,5 @@
-/* Descriptions of the row operators: softmax, xent, argmax over the last axis. A warp takes a short row, a
- * block a long one. */
+/* Descriptions of the row operators: softmax, logsumexp, xent, argmax over the last axis. A warp takes a
+ * short row, a block a long one. */
 #include "kernels/cuda/describe.h"
 
 enum { ROW_WARP_MOST = 1024 };
@@ -37,5 +37,6 @@ static int describe(enum op op, const struct kargs *k, const struct operand *lab
         return max < 1 ? CUDA_UNSUPPORTED : describe(OP_##name, k, label, t, l);                             \
     }
 ROW_OP(softmax, NULL)
+ROW_OP(logsumexp, NULL)
 ROW_OP(xent, &k->in[1])
 ROW_OP(argmax, NULL)

@@ -1,5 +1,5 @@
-/* softmax, xent and argmax: a warp or a block per row of the last axis. Rows are read again from cache
- * instead of kept in registers. */
+/* softmax, logsumexp, xent and argmax: a warp or a block per row of the last axis. Rows are read again from
+ * cache instead of kept in registers. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/fault.h"
 #include "runtime/base/dtype.h"
@@ -41,7 +41,8 @@ template <bool BLOCK> __device__ __forceinline__ int64_t row_count()
     return BLOCK ? gridDim.x : thread_count() / 32;
 }
 
-/* Largest element and the sum of e^(x - largest), known to every lane; the sum in f64, as on the CPU. */
+/* Largest element (0 when all are -inf) and the sum of e^(x - largest), known to every lane; the sum in f64,
+ * as on the CPU. */
 template <bool BLOCK>
 __device__ __forceinline__ void row_stats(const float *x, const struct row_params &p, float *largest,
                                           double *sum)
@@ -52,6 +53,7 @@ __device__ __forceinline__ void row_stats(const float *x, const struct row_param
         m = fold_max::fold(m, x[j * p.in_stride]);
     }
     m = fold_lanes<BLOCK, fold_max>(m);
+    m = m == -GML_INF ? 0 : m;
     for (int64_t j = lane_index<BLOCK>(); j < p.k; j += lane_count<BLOCK>()) {
         s += (double)expf(x[j * p.in_stride] - m);
     }
@@ -69,9 +71,24 @@ template <bool BLOCK> __global__ void softmax_kernel(char *arena, const __grid_c
         const float *x = (const float *)(arena + p.in) + at[0];
         float *y = (float *)(arena + p.out) + at[2];
         row_stats<BLOCK>(x, p, &m, &s);
-        float scale = (float)(1 / s);
+        float scale = s == 0 ? 0 : (float)(1 / s);
         for (int64_t j = lane_index<BLOCK>(); j < p.k; j += lane_count<BLOCK>()) {
             y[j * p.out_stride] = expf(x[j * p.in_stride] - m) * scale;
+        }
+    }
+}
+
+template <bool BLOCK>
+__global__ void logsumexp_kernel(char *arena, const __grid_constant__ struct row_params p)
+{
+    for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
+        int64_t at[3];
+        float m;
+        double s;
+        walk_any<3>(p.rows, r, at);
+        row_stats<BLOCK>((const float *)(arena + p.in) + at[0], p, &m, &s);
+        if (lane_index<BLOCK>() == 0) {
+            ((float *)(arena + p.out))[at[2]] = m == GML_INF ? m : (float)(log(s) + (double)m);
         }
     }
 }
@@ -170,6 +187,8 @@ extern "C" const void *cuda_row_function(int op, int dtype, int block)
     switch (op) {
     case OP_softmax:
         return block ? (const void *)softmax_kernel<true> : (const void *)softmax_kernel<false>;
+    case OP_logsumexp:
+        return block ? (const void *)logsumexp_kernel<true> : (const void *)logsumexp_kernel<false>;
     case OP_xent:
         return block ? (const void *)xent_kernel<true> : (const void *)xent_kernel<false>;
     case OP_argmax:

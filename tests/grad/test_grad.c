@@ -385,6 +385,8 @@ static void sample_rows_of_classes(void)
     finish(&c, build_1(&c.b, OP_softmax, IN(&c, 2, DOM_SMALL, 3, 7)));
     start(&c, OP_softmax, "[5, 1]");
     finish(&c, build_1(&c.b, OP_softmax, IN(&c, 2, DOM_SMALL, 5, 1)));
+    start(&c, OP_logsumexp, "[3, 7]");
+    finish(&c, build_1(&c.b, OP_logsumexp, IN(&c, 2, DOM_SMALL, 3, 7)));
     start(&c, OP_xent, "[2, 3, 5] with a label -1");
     val z = IN(&c, 3, DOM_SMALL, 2, 3, 5), y = add_input(&c, DT_I32, 2, (int64_t[]){2, 3}, DOM_ANY);
     memcpy(c.in[1].at, (double[]){0, 4, -1, 2, 2, 3}, 6 * sizeof(double));
@@ -508,6 +510,30 @@ START_TEST(test_ties)
     expect_gradient(&c, build_1(&c.b, OP_abs, x), (double[]){0, 1, -1});
 }
 END_TEST
+/* A product with no zero, one and two. */
+START_TEST(test_product_of_zeros)
+{
+    static const double x[][3] = {{2, 3, 4}, {2, 0, 4}, {0, 3, 0}},
+                        want[][3] = {{12, 8, 6}, {0, 8, 0}, {0, 0, 0}};
+    struct grad_case c;
+    for (int i = 0; i < 3; i++) {
+        begin(&c);
+        val v = IN(&c, 1, DOM_ANY, 3);
+        memcpy(c.in[0].at, x[i], sizeof x[i]);
+        expect_gradient(&c, build_reduce(&c.b, OP_prod, v, NULL, -1, false), want[i]);
+    }
+}
+END_TEST
+/* A row of -inf only has no sum and no gradient, instead of NaN. */
+START_TEST(test_row_of_nothing)
+{
+    struct grad_case c;
+    begin(&c);
+    val x = IN(&c, 2, DOM_ANY, 2, 2);
+    memcpy(c.in[0].at, (double[]){-(double)INFINITY, -(double)INFINITY, 1, 1}, 4 * sizeof(double));
+    expect_gradient(&c, build_1(&c.b, OP_logsumexp, x), (double[]){0, 0, 0.5, 0.5});
+}
+END_TEST
 /* x^y at 0: no 0 * inf, neither for the base nor for the exponent. */
 START_TEST(test_pow_of_zero)
 {
@@ -567,6 +593,8 @@ int main(void)
     tcase_add_test(t, test_structured);
     tcase_add_test(t, test_composite);
     tcase_add_test(t, test_ties);
+    tcase_add_test(t, test_product_of_zeros);
+    tcase_add_test(t, test_row_of_nothing);
     tcase_add_test(t, test_pow_of_zero);
     tcase_add_test(t, test_cut);
     tcase_add_test(t, test_complete);

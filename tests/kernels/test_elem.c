@@ -39,6 +39,27 @@ F(tanh, tanh(x))
 F(sigmoid, 0.5 * (1 + tanh(x / 2)))
 F(relu, fmax(x, 0))
 F(silu, x * 0.5 * (1 + tanh(x / 2)))
+F(expm1, exp(x) - 1)
+F(log1p, log(1 + x))
+F(tan, sin(x) / cos(x))
+F(atan2, atan(x / y) + (y > 0 ? 0 : x > 0 ? 3.14159265358979324 : -3.14159265358979324))
+F(softplus, x > 0 ? x + log(1 + exp(-x)) : log(1 + exp(x)))
+F(logsigmoid, -log(1 + exp(-x)))
+F(elu, x > 0 ? x : exp(x) - 1)
+F(gelu, 0.5 * x * (1 + erf(x / sqrt(2))))
+F(ceil, -floor(-x))
+F(trunc, x < 0 ? -floor(-x) : floor(x))
+F(round, nearbyint(x))
+static double ref_erfinv(double x, double y, double z, bool whole)
+{
+    double lo = -6, hi = 6;
+    (void)y, (void)z, (void)whole;
+    for (int i = 0; i < 80; i++) {
+        double middle = (lo + hi) / 2;
+        *(erf(middle) < x ? &lo : &hi) = middle;
+    }
+    return lo;
+}
 F(where, x != 0 ? y : z)
 F(eq, x == y)
 F(ne, x != y)
@@ -60,7 +81,8 @@ static const struct {
     ROW(add) ROW(sub) ROW(mul) ROW(div) ROW(neg) ROW(pow) ROW(floordiv) ROW(mod) ROW(max) ROW(min) ROW(abs)
         ROW(sign) ROW(floor) ROW(exp) ROW(log) ROW(sqrt) ROW(rsqrt) ROW(sin) ROW(cos) ROW(tanh) ROW(sigmoid)
             ROW(relu) ROW(silu) ROW(where) ROW(eq) ROW(ne) ROW(lt) ROW(le) ROW(gt) ROW(ge) ROW(land) ROW(lor)
-                ROW(lnot) ROW(isfinite) ROW(cast)};
+                ROW(lnot) ROW(isfinite) ROW(cast) ROW(expm1) ROW(log1p) ROW(tan) ROW(atan2) ROW(softplus)
+                    ROW(logsigmoid) ROW(elu) ROW(gelu) ROW(ceil) ROW(trunc) ROW(round) ROW(erfinv)};
 
 static double reference(const struct op_info *o, const double *v, bool whole)
 {
@@ -218,6 +240,15 @@ START_TEST(corners_are_defined)
     expect(isnan(one_f32(r, OP_relu, NAN, 0)) && isnan(one_f32(r, OP_sign, NAN, 0)));
     expect(one_f32(r, OP_mod, -1, 3) == 2 && one_f32(r, OP_mod, 1, -3) == -2);
     expect(one_f32(r, OP_floordiv, 1, 0.1f) == 9 && one_f32(r, OP_floordiv, -1, 3) == -1);
+    expect(one_f32(r, OP_round, 2.5f, 0) == 2 && one_f32(r, OP_round, -3.5f, 0) == -4);
+    expect(one_f32(r, OP_softplus, 200, 0) == 200 && one_f32(r, OP_softplus, -200, 0) == 0);
+    expect(one_f32(r, OP_logsigmoid, -200, 0) == -200 && isnan(one_f32(r, OP_softplus, NAN, 0)));
+    expect(one_f32(r, OP_expm1, 1e-9f, 0) == 1e-9f && one_f32(r, OP_log1p, 1e-9f, 0) == 1e-9f);
+    expect(one_f32(r, OP_gelu, -20, 0) == 0 && one_f32(r, OP_elu, -200, 0) == -1);
+    expect(isinf(one_f32(r, OP_erfinv, -1, 0)) && isnan(one_f32(r, OP_erfinv, 1.5f, 0)));
+    expect(rig_near(one_f32(r, OP_erfinv, 1e-30f, 0) * 1e30, 0.886226925452758, 1e-6));
+    expect(rig_near(one_f32(r, OP_erfinv, 0.99999994f, 0), 3.8325068, 1e-6));
+    expect(rig_near(one_f32(r, OP_atan2, 0, -1), 3.14159265, 1e-6));
     ck_assert_int_eq(one_i32(r, OP_floordiv, -7, 2), -4);
     ck_assert_int_eq(one_i32(r, OP_mod, -7, 2), 1);
     ck_assert_int_eq(one_i32(r, OP_mod, 7, -2), -1);

@@ -5,7 +5,8 @@
 #include "tests/suite.h"
 
 struct fold {
-    double sum, least, most;
+    double sum, least, most, product;
+    uint32_t wrapped; /* product of whole numbers */
     bool all, any;
     int64_t n;
 };
@@ -16,6 +17,8 @@ static void fold_add(struct fold *f, double x)
     f->most = f->n == 0 || x > f->most ? x : f->most;
     f->all = (f->n == 0 || f->all) && x != 0;
     f->any = f->any || x != 0;
+    f->product = (f->n == 0 ? 1 : f->product) * x;
+    f->wrapped = (f->n == 0 ? 1 : f->wrapped) * (uint32_t)(int32_t)x;
     f->n++;
 }
 static double fold_value(const struct fold *f, enum op op, enum dtype t)
@@ -27,6 +30,8 @@ static double fold_value(const struct fold *f, enum op op, enum dtype t)
         return f->sum;
     case OP_mean:
         return f->sum / (double)f->n;
+    case OP_prod:
+        return f->n == 0 ? 1 : t == DT_I32 ? (double)(int32_t)f->wrapped : f->product;
     case OP_amax:
         return f->n ? f->most : low;
     case OP_amin:
@@ -211,6 +216,8 @@ static void rows_case(struct rig *r, enum dtype t, int64_t rows, int64_t width, 
     }
     struct operand soft = r->out = rig_tensor(r, t, 2, size);
     rig_run(r, OP_softmax, 1, 0, threads);
+    struct operand log_sum = r->out = rig_vector(r, t, rows);
+    rig_run(r, OP_logsumexp, 1, 0, threads);
     struct operand loss = r->out = rig_vector(r, t, rows);
     rig_run(r, OP_xent, 3, 0, threads);
     struct operand best = r->out = rig_vector(r, DT_I32, rows);
@@ -230,6 +237,7 @@ static void rows_case(struct rig *r, enum dtype t, int64_t rows, int64_t width, 
             expect(rig_near(rig_get(r, &soft, i * width + j),
                             exp(rig_get(r, &r->in[0], i * width + j) - m) / sum, tolerance));
         }
+        expect(rig_near(rig_get(r, &log_sum, i), log(sum) + m, tolerance));
         int64_t label = (int64_t)rig_get(r, &r->in[1], i);
         double want = label < 0 ? 0 : log(sum) + m - rig_get(r, &r->in[0], i * width + label);
         expect(rig_near(rig_get(r, &loss, i), want, tolerance));
@@ -247,6 +255,36 @@ START_TEST(row_kernels_match)
         rows_case(r, DT_F64, 33, sizes[i], 1);
     }
     rows_case(r, DT_F32, 0, 10, 1);
+    rig_free(r);
+}
+END_TEST
+
+/* Rows of nothing: -inf only, and no element; and one infinite element. */
+START_TEST(rows_of_nothing)
+{
+    struct rig *r = rig_new();
+    int64_t size[] = {3, 4}, none[] = {2, 0};
+    for (int t = 0; t < 2; t++) {
+        enum dtype dt = t ? DT_F64 : DT_F32;
+        rig_reset(r);
+        r->in[0] = rig_tensor(r, dt, 2, size);
+        rig_fill(r, &r->in[0], 1, -(double)INFINITY, -(double)INFINITY);
+        for (int64_t i = 0; i < 12; i++) {
+            rig_set(r, &r->in[0], i, i == 5 ? INFINITY : i == 9 ? 2 : -(double)INFINITY);
+        }
+        r->out = rig_tensor(r, dt, 2, size);
+        rig_run(r, OP_softmax, 1, 0, 1);
+        expect(rig_get(r, &r->out, 0) == 0 && rig_get(r, &r->out, 3) == 0);
+        expect(rig_get(r, &r->out, 8) == 0 && rig_get(r, &r->out, 9) == 1);
+        r->out = rig_vector(r, dt, 3);
+        rig_run(r, OP_logsumexp, 1, 0, 1);
+        expect(rig_get(r, &r->out, 0) == -(double)INFINITY && rig_get(r, &r->out, 1) == (double)INFINITY &&
+               rig_get(r, &r->out, 2) == 2);
+        r->in[0] = rig_tensor(r, dt, 2, none);
+        r->out = rig_vector(r, dt, 2);
+        rig_run(r, OP_logsumexp, 1, 0, 1);
+        expect(rig_get(r, &r->out, 1) == -(double)INFINITY);
+    }
     rig_free(r);
 }
 END_TEST
@@ -281,6 +319,7 @@ int main(void)
     tcase_add_test(t, same_bits_however_cut);
     tcase_add_test(t, nan_is_largest_and_smallest);
     tcase_add_test(t, row_kernels_match);
+    tcase_add_test(t, rows_of_nothing);
     tcase_add_test(t, bad_label_sets_the_failure_word);
     return suite_run("reduce", t, CK_NOFORK);
 }

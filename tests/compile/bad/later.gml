@@ -11,7 +11,6 @@ phase p {
     let a = concat(x, x)
     let b = frozen(net)
     let c = rand.categorical(x)
-    let d = softmax(x, mask = x > 0)
     x[0] = 1
     next buf[0] = x[0]
 }
