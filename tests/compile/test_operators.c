@@ -1,6 +1,7 @@
 /* What operators compute when a model calls them, run on the CPU: each phase `p` is launched and its outputs
  * are compared with numbers worked out by hand. */
 #include "tests/compile/program.h"
+#include "tests/suite.h"
 
 static void once(struct program *p, const char *text)
 {
