@@ -61,6 +61,7 @@ static void start(struct elab *e, struct graph *from)
     memset(&e->trees, 0, sizeof e->trees);
     e->guard = 0;
     e->work = 0;
+    e->depth = 0;
     e->let_path = NULL;
     e->training = false;
     struct phase init = {.name = "init", .kind = PHASE_INIT};

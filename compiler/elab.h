@@ -96,6 +96,7 @@ struct live {
     dim d;
     enum op op;
     uint32_t n;
+    uint32_t size; /* operators below, counted as often as they are used */
     struct value in[3];
 };
 enum tkind { T_TENSOR, T_RECORD, T_TREE, T_INT, T_FLOAT, T_DIM, T_STR, T_ANY };
@@ -261,6 +262,7 @@ struct elab {
     val guard;                     /* `when` of the minimize whose optimizer runs */
     uint64_t source_bytes;
     uint64_t work;         /* of this attempt, against LIMIT_WORK */
+    uint32_t depth;        /* of the expression at hand, against LIMIT_EVAL_DEPTH */
     struct member *member; /* of a data set: its text is evaluated; for field(..) */
     VEC(struct metric_use) metric_uses;
 };
@@ -314,6 +316,8 @@ struct slot *env_own(struct env *env, const char *name); /* in this scope only *
 /* Looks outward. *closed is set when the name was found in the file by a layer, which sees only part of it.
  */
 struct slot *env_find(struct env *env, const char *name, bool *closed);
+/* Whether a declaration of the name was lost in a syntax error: the name stands on the line of one. */
+bool lost_in_syntax(struct elab *e, const char *name);
 struct value slot_value(struct elab *e, struct slot *s, struct span at);
 struct value name_value(struct elab *e, struct env *env, const char *name, struct span at);
 

@@ -12,7 +12,8 @@ bool spend(struct elab *e, uint32_t work, struct span at)
         diag_help(e->sink,
                   "loops and calls are expanded in place: is one of them too long, or without an end?");
     }
-    return e->work < LIMIT_WORK;
+    return e->work < LIMIT_WORK &&
+           e->g->nodes.n < LIMIT_NODES; /* too many nodes were reported by graph_add */
 }
 bool frame_push(struct elab *e, struct frame *f, struct inst *inst, const char *what, struct span call)
 {

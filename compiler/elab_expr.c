@@ -192,11 +192,8 @@ struct value member(struct elab *e, struct value v, const char *name, struct spa
 
 /* -- dispatch */
 
-struct value eval_named(struct elab *e, struct ast *a, struct env *env, const char *label)
+static struct value dispatch(struct elab *e, struct ast *a, struct env *env, const char *label)
 {
-    if (!spend(e, 1, a->span)) {
-        return poison();
-    }
     switch (a->kind) {
     case AST_NUM:
         return num_value(a->num, a->is_int);
@@ -240,6 +237,21 @@ struct value eval_named(struct elab *e, struct ast *a, struct env *env, const ch
     default:
         return poison(); /* what the parser could not read was reported by it */
     }
+}
+struct value eval_named(struct elab *e, struct ast *a, struct env *env, const char *label)
+{
+    if (!spend(e, 1, a->span)) {
+        return poison();
+    }
+    if (e->depth >= LIMIT_EVAL_DEPTH) {
+        fail(e, DIAG_E0110, a->span, "expressions nest deeper than %d over all calls", (int)LIMIT_EVAL_DEPTH);
+        e->work = LIMIT_WORK; /* one error */
+        return poison();
+    }
+    e->depth++;
+    struct value v = dispatch(e, a, env, label);
+    e->depth--;
+    return v;
 }
 struct value eval(struct elab *e, struct ast *a, struct env *env)
 {

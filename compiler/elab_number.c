@@ -225,6 +225,15 @@ static struct value fold_numbers(struct elab *e, enum op op, const struct value 
         l->op = op;
         l->n = n;
         memcpy(l->in, in, n * sizeof *in);
+        l->size = 1;
+        for (uint32_t i = 0; i < n; i++) {
+            l->size += in[i].live ? in[i].live->size : 0;
+        }
+        if (l->size > LIMIT_LIVE_SIZE) {
+            return fail(e, DIAG_E0110, at,
+                        "a number that may change while the model runs has more than %d operators",
+                        (int)LIMIT_LIVE_SIZE);
+        }
         v.live = l;
     }
     return v;

@@ -1,5 +1,8 @@
 gml 1
+config k = 0.5
 phase p {
+    let v = k
+    for (i in 0..60) { v = v * v + v }
     let l = [1]
     for (i in 0..40) { l = append(l, l) }
     let n = 2
