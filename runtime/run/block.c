@@ -264,7 +264,9 @@ static enum status save(struct run *r, uint32_t i)
                          s->file);
     }
     const char *ending = strstr(s->file, ".safetensors") ? "" : ".safetensors";
-    return save_weights(r, arena_printf(r->arena, "%s/ckpt/%s%s", r->folder, s->file, ending));
+    char *path = arena_printf(r->arena, "%s/ckpt/%s%s", r->folder, s->file, ending);
+    TRY(folder_of_file(r, path));
+    return save_weights(r, path);
 }
 
 static enum status run_stmt(struct run *r, uint32_t i);

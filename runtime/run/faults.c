@@ -56,8 +56,8 @@ enum status skips_report(struct run *r, uint32_t phase, int64_t in_row)
     const struct phase *p = &r->graph->phases.at[phase];
     struct span at = p->minimizes.n ? p->minimizes.at[0].span : p->span;
     enum status st =
-        diag_emit(r->sink, DIAG_N1001, at, "%lld steps of `%s` in a row had a gradient that is not finite",
-                  (long long)in_row, p->name);
+        diag_emit(r->sink, DIAG_N1001, at, "%lld step%s of `%s` in a row had a gradient that is not finite",
+                  (long long)in_row, in_row == 1 ? "" : "s", p->name);
     diag_note(r->sink, "at step %lld of the run; the parameters are those of the last finite step",
               (long long)r->steps_seen);
     diag_help(r->sink, "lower the learning rate, clip the gradient, or look for inputs that are not finite");

@@ -85,6 +85,7 @@ MUST_CHECK enum status block_plan(struct run *r); /* fills phase.planned */
 MUST_CHECK enum status block_run(struct run *r);
 /* save.c */
 MUST_CHECK enum status folder_make(struct run *r);
+MUST_CHECK enum status folder_of_file(struct run *r, char *path); /* makes what stands before the last / */
 MUST_CHECK enum status save_weights(struct run *r, const char *path);
 MUST_CHECK enum status download(struct run *r, uint64_t offset, uint64_t bytes);
 /* info.c */

@@ -31,6 +31,15 @@ static enum status make_folders(struct run *r, const char *path)
     }
 }
 
+enum status folder_of_file(struct run *r, char *path)
+{
+    char *slash = strrchr(path, '/');
+    *slash = 0;
+    enum status st = make_folders(r, path);
+    *slash = '/';
+    return st;
+}
+
 static bool is_empty(const char *path)
 {
     DIR *d = opendir(path);
@@ -79,7 +88,7 @@ static enum status numbered_folder(struct run *r)
 }
 
 /* sources/<path from the model's folder>, with what would leave the folder replaced. */
-static const char *source_path(struct run *r, const char *path)
+static char *source_path(struct run *r, const char *path)
 {
     size_t n = strlen(r->o->folder);
     path += n && strncmp(path, r->o->folder, n) == 0 && path[n] == '/' ? n + 1 : 0;
@@ -103,10 +112,8 @@ static enum status copy_sources(struct run *r)
         if (strncmp(s->list.at[i].path, "--set ", 6) == 0) {
             continue; /* a value of the command line, which run.json has */
         }
-        char *path = (char *)(uintptr_t)source_path(r, s->list.at[i].path), *slash = strrchr(path, '/');
-        *slash = 0;
-        TRY(make_folders(r, path));
-        *slash = '/';
+        char *path = source_path(r, s->list.at[i].path);
+        TRY(folder_of_file(r, path));
         TRY(file_write(path, s->list.at[i].text, s->list.at[i].n, r->sink));
     }
     return ST_OK;

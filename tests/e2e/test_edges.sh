@@ -90,9 +90,11 @@ run {
         first
         second
     }
+    save "some/where/name"
 }
 M
 exits 0 "16 steps" "$bin/gmlrun" train turns.gml --device cpu --log-every 4 --out turns
+cmp turns/weights.safetensors turns/ckpt/some/where/name.safetensors || fail "save has other weights"
 for phase in first second; do
     n=$(grep -c "\"step\", \"phase\": \"$phase\"" turns/metrics.jsonl)
     [ "$n" -ge 3 ] && [ "$n" -le 4 ] || fail "phase $phase has $n step lines of 16 steps with --log-every 4"
