@@ -164,8 +164,7 @@ struct value slot_value(struct elab *e, struct slot *s, struct span at)
 
 /* -- names in expressions */
 
-/* Whether a declaration of the name was lost in a syntax error: the name stands on the line of one. */
-static bool lost_in_syntax(struct elab *e, const char *name)
+bool lost_in_syntax(struct elab *e, const char *name)
 {
     size_t n = strlen(name);
     for (uint32_t i = 0; i < e->sink->list.n; i++) {

@@ -41,6 +41,9 @@ static bool find_phase(struct elab *e, struct ast *a, uint32_t *phase)
             }
         }
     }
+    if (lost_in_syntax(e, a->name)) {
+        return false;
+    }
     fail(e, DIAG_E1001, a->name_span.file ? a->name_span : a->span, "no phase `%s`", a->name);
     help_closest(e, a->name, names, n);
     return false;
