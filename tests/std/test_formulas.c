@@ -3,6 +3,7 @@
  * |value|) unless the golden file says otherwise. */
 #include "tests/std/golden.h"
 
+static const double TOLERANCE = 1e-12;
 static json_t *all;
 
 /* A program that computes the expression from inputs held in parameters (or a state: labels). */
@@ -43,8 +44,7 @@ static void write_program(struct text *t, json_t *c)
     }
     text_printf(t, "}\n");
 }
-static void check_gradient(struct program *p, const char *text, const char *input, json_t *want,
-                           double tolerance)
+static void check_gradient(struct program *p, const char *text, const char *input, json_t *want)
 {
     char key[64];
     snprintf(key, sizeof key, "inputs.%s", input);
@@ -53,7 +53,7 @@ static void check_gradient(struct program *p, const char *text, const char *inpu
     for (size_t i = 0; i < json_array_size(want); i++) {
         json_t *x = json_array_get(want, i);
         double got = var_at(p, "opt.p.s.seen", first + (int64_t)i);
-        ck_assert_msg(json_is_null(x) || is_near(got, json_number_value(x), tolerance),
+        ck_assert_msg(json_is_null(x) || is_near(got, json_number_value(x), TOLERANCE),
                       "%s: gradient of %s[%zu] is %.17g, expected %.17g", text, input, i, got,
                       json_number_value(x));
     }
@@ -63,7 +63,6 @@ START_TEST(formulas_equal_pytorch)
     json_t *c = json_array_get(list_of(all, "cases"), (size_t)_i), *want = list_of(c, "value"), *name,
            *gradient;
     const char *what = text_of(c, "text"), *input;
-    double tolerance = json_number_value(json_object_get(c, "tolerance"));
     struct program p;
     struct arena *a = arena_new();
     struct text t = {.arena = a};
@@ -82,12 +81,12 @@ START_TEST(formulas_equal_pytorch)
     ck_assert_msg(output_size(&p, "p", "r") == (int64_t)json_array_size(want), "%s: the shape differs", what);
     for (i = 0; i < json_array_size(want); i++) {
         double got = output_at(&p, "p", "r", (int64_t)i), x = json_number_value(json_array_get(want, i));
-        ck_assert_msg(is_near(got, x, tolerance), "%s: element %zu is %.17g, expected %.17g", what, i, got,
+        ck_assert_msg(is_near(got, x, TOLERANCE), "%s: element %zu is %.17g, expected %.17g", what, i, got,
                       x);
     }
     json_object_foreach(json_object_get(c, "gradient"), input, gradient)
     {
-        check_gradient(&p, what, input, gradient, tolerance);
+        check_gradient(&p, what, input, gradient);
     }
     finish(&p);
     arena_free(a);
