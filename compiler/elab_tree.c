@@ -170,6 +170,11 @@ static enum pad pad_result(enum op op, const enum pad *p)
         return op_table[op].n_max == 1 ? pad_function(op, p[0]) : PAD_UNKNOWN;
     }
 }
+/* Whether the larger (the smaller) of zero and this number is zero. */
+static bool leaves_zero(enum op op, struct value v)
+{
+    return v.kind == V_NUM && v.known && !v.live && (op == OP_max ? v.num <= 0 : v.num >= 0);
+}
 /* A power with a negative exponent is not zero at zero. */
 static enum pad pad_after(struct elab *e, enum op op, const struct value *in, uint32_t n)
 {
@@ -179,6 +184,10 @@ static enum pad pad_after(struct elab *e, enum op op, const struct value *in, ui
     }
     if (op == OP_pow && !(in[1].kind == V_NUM && in[1].known && in[1].num > 0)) {
         return PAD_UNKNOWN;
+    }
+    if ((op == OP_max || op == OP_min) &&
+        ((p[0] == PAD_ZERO && leaves_zero(op, in[1])) || (p[1] == PAD_ZERO && leaves_zero(op, in[0])))) {
+        return PAD_ZERO;
     }
     return pad_result(op, p);
 }
