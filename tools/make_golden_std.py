@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Makes tests/golden/std_*.json: what the layers of models/std must compute, in float64, by PyTorch and formulas of papers.
+"""Makes tests/golden/std_*.json: what the text of models/std must compute, in float64, by PyTorch and formulas of papers.
 
     apt-get install python3-torch python3-numpy && /usr/bin/python3 tools/make_golden_std.py
 
-std_formulas.json    activations, losses and metrics: values and gradients of their sum with respect to each input
+std_formulas.json    activations, normalisations, losses and metrics: values and gradients of their sum with respect to each input
 std_optimizers.json  20 steps of each optimizer on a small network: losses and last parameters
 std_schedules.json   learning rates of 30 steps
 std_draws.json       the first initial values of a parameter, by an independent Philox4x32-10
@@ -114,6 +114,9 @@ FORMULAS = [
     ("nn.cross_entropy(z, y)", "z y", lambda z, y: xent(z, y), []),
     ("nn.cross_entropy(z, y, smooth = 0.3)", "z y", lambda z, y: xent(z, y, label_smoothing=0.3), []),
     ("nn.cross_entropy(z, 0 * y - 1)", "z y", lambda z, y: 0 * z.sum(), []),
+    ("(z |> norm: nn.LayerNorm{}) * w", "z w", lambda z, w: F.layer_norm(z, (5,)) * w, []),
+    ("(z |> norm: nn.LayerNorm{eps = 0.1, affine = false}) * w", "z w", lambda z, w: F.layer_norm(z, (5,), eps=0.1) * w, []),
+    ("(z |> norm: nn.RMSNorm{}) * w", "z w", lambda z, w: z / torch.sqrt((z * z).mean(-1, keepdim=True) + 1e-5) * w, []),
     ("nn.mse(a, b)", "a b", F.mse_loss, []),
     ("nn.rmse(a, b)", "a b", lambda a, b: torch.sqrt(F.mse_loss(a, b)), []),
     ("nn.mae(a, b)", "a b", F.l1_loss, []),

@@ -43,7 +43,7 @@ layer rmsprop{lr = 1e-2, rate = 0.99, eps = 1e-8, momentum = 0.0, centered = fal
         state m: p = 0
         let m1 = rate * m + (1 - rate) * h
         next m = m1
-        spread = s1 - m1^2
+        spread = max(s1 - m1^2, 0)                                      # rounding must not make it negative
     }
     let u = h / (sqrt(spread) + eps)
     if (momentum == 0) { return project(p - lr * u) }

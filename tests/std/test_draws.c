@@ -1,6 +1,6 @@
-/* Initialisers of models/std/nn.gml over 100,000 draws: mean, deviation, bounds; and the first draws against
- * an independent Philox (so that seeds keep their meaning): to 1e-5 deviations, which covers f32 and the
- * quantiles' 1e-7. */
+/* Initialisers (and dropout) of models/std/nn.gml over 100,000 draws: mean, deviation, bounds; and the first
+ * draws against an independent Philox (so that seeds keep their meaning): to 1e-5 deviations, which covers
+ * f32 and the quantiles' 1e-7. */
 #include "tests/std/golden.h"
 
 enum { IN = 250, OUT = 400, DRAWS = IN * OUT };
@@ -74,6 +74,31 @@ START_TEST(zero_is_zero)
 }
 END_TEST
 
+/* In training, what is kept is scaled by 1 / (1 - p) and so is its gradient; elsewhere nothing happens. */
+START_TEST(dropout_keeps_its_share)
+{
+    struct program p;
+    int kept = 0, wrong = 0;
+    start(&p,
+          "gml 1\nimport nn\nlayer Net() {\n    param w: f32[100000] = 3\n    return w\n}\nlet net = Net{}\n"
+          "layer keep(p, g) {\n    state seen: p = 0\n    next seen = g\n    return p\n}\n"
+          "phase p {\n    let r = net() |> nn.dropout{0.2}\n    output r = r\n    minimize s = sum(r) over "
+          "net using keep{}\n}\n"
+          "phase q { output all = all((net() |> nn.dropout{0.2}) == 3) }\n");
+    launch(&p, "p");
+    for (int i = 0; i < DRAWS; i++) {
+        double r = output_at(&p, "p", "r", i), g = var_at(&p, "opt.p.s.seen", i);
+        kept += r != 0;
+        wrong += r == 0 ? g != 0 : fabs(r - 3.75) > 1e-6 || fabs(g - 1.25) > 1e-6;
+    }
+    ck_assert_int_eq(wrong, 0);
+    ck_assert_msg(fabs(kept - 0.8 * DRAWS) < 5 * sqrt(0.8 * 0.2 * DRAWS), "%d of %d kept", kept, DRAWS);
+    launch(&p, "q");
+    ck_assert_double_eq(output_at(&p, "q", "all", 0), 1);
+    finish(&p);
+}
+END_TEST
+
 int main(void)
 {
     first = golden("draws");
@@ -81,6 +106,7 @@ int main(void)
     tcase_add_loop_test(t, initialisers_have_their_moments, 0,
                         (int)(sizeof initialisers / sizeof *initialisers));
     tcase_add_test(t, zero_is_zero);
+    tcase_add_test(t, dropout_keeps_its_share);
     int failed = suite_run("draws", t, CK_NOFORK);
     json_decref(first);
     return failed;

@@ -1,6 +1,6 @@
-/* Activations, losses and metrics of models/std/nn.gml and the operators under them, in f64 on the CPU,
- * against PyTorch: values, and gradients of their sum where they are smooth. Tolerance 1e-12 of max(1,
- * |value|) unless the golden file says otherwise. */
+/* Activations, normalisations, losses and metrics of models/std/nn.gml and the operators under them, in f64
+ * on the CPU, against PyTorch: values, and gradients of their sum where they are smooth. Tolerance 1e-12 of
+ * max(1, |value|) unless the golden file says otherwise. */
 #include "tests/std/golden.h"
 
 static const double TOLERANCE = 1e-12;
