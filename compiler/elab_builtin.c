@@ -7,11 +7,11 @@
 /* -- names */
 
 static const char *const later_names[] = {
-    "attention",  "block_linear", "bspline", "causal_conv1d", "concat",  "conv1d",  "conv2d",     "cummax",
-    "cumprod",    "cumsum",       "eye",     "file",          "flip",    "frozen",  "held",       "linspace",
-    "mlstm",      "orthogonal",   "pick",    "pinv",          "put_add", "put_max", "scale_grad", "search",
-    "solve_spd",  "sort",         "argsort", "ssd_scan",      "stack",   "states",  "topk",       "pad",
-    "tensor",
+    "attention", "block_linear", "bspline", "causal_conv1d", "concat", "conv1d",  "conv2d",
+    "cummax",    "cumprod",      "cumsum",  "eye",           "file",   "flip",    "frozen",
+    "held",      "linspace",     "mlstm",   "orthogonal",    "pick",   "pinv",    "put_add",
+    "put_max",   "scale_grad",   "search",  "solve_spd",     "sort",   "argsort", "ssd_scan",
+    "stack",     "states",       "topk",    "pad",           "tensor",
 };
 bool is_later_name(const char *name)
 {

@@ -35,7 +35,8 @@ struct reduce_params {
     int32_t finish;
 };
 
-/* softmax, logsumexp, xent, argmax: one row of k elements per warp or block. Operands: input, label, output. */
+/* softmax, logsumexp, xent, argmax: one row of k elements per warp or block. Operands: input, label, output.
+ */
 struct row_params {
     struct walk rows;
     uint64_t in, label, out, control;
