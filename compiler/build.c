@@ -209,6 +209,18 @@ val build_op(struct build *b, enum op op, const val *in, uint32_t n)
     struct node_spec s = build_spec(b, op, in, n);
     return graph_add(b->g, &s, b->sink);
 }
+val build_attrs(struct build *b, enum op op, const val *in, uint32_t n, const int64_t *attr, uint32_t n_attr)
+{
+    struct node_spec s = build_spec(b, op, in, n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!in[i]) {
+            return 0;
+        }
+    }
+    s.attr = attr;
+    s.n_attr = n_attr;
+    return graph_add(b->g, &s, b->sink);
+}
 val build_1(struct build *b, enum op op, val x)
 {
     return build_op(b, op, &x, 1);

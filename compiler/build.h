@@ -49,6 +49,14 @@ val build_matmul(struct build *b, val x, val w);
 /* Reverse of broadcasting: sums x down to type t. */
 val build_sum_to(struct build *b, val x, const struct type *t);
 
+/* A row with attributes. */
+val build_attrs(struct build *b, enum op op, const val *in, uint32_t n, const int64_t *attr, uint32_t n_attr);
+val build_concat(struct build *b, const val *in, uint32_t n,
+                 int axis); /* any number of parts, at least one */
+val build_iota(struct build *b, dim n);
+/* v added into zeros [.., size] at index i along the last axis: the reverse of take. */
+val build_spread(struct build *b, val v, val i, dim size);
+
 /* The operator written as `+`, `and`, `-` (with one input: neg), ...; OP_NONE when there is none. */
 enum op op_by_symbol(const char *symbol, uint32_t n_in);
 /* How a user writes the operator: its symbol, its DSL name, or its internal name. */

@@ -111,6 +111,41 @@ val build_pad(struct build *b, val x, const dim *start, const int64_t *step, con
     return graph_add(b->g, &s, b->sink);
 }
 
+/* -- moving */
+
+enum { CONCAT_PARTS = 32 }; /* of one node: a part is a launch on CUDA */
+val build_concat(struct build *b, const val *in, uint32_t n, int axis)
+{
+    if (n == 1) {
+        return in[0];
+    }
+    if (n > CONCAT_PARTS) {
+        uint32_t k = 0, each = (n + CONCAT_PARTS - 1) / CONCAT_PARTS;
+        val part[CONCAT_PARTS];
+        for (uint32_t i = 0; i < n; i += each) {
+            part[k++] = build_concat(b, in + i, n - i < each ? n - i : each, axis);
+        }
+        return build_concat(b, part, k, axis);
+    }
+    return build_attrs(b, OP_concat, in, n, (int64_t[]){axis}, 1);
+}
+val build_iota(struct build *b, dim n)
+{
+    struct node_spec s = build_spec(b, OP_iota, NULL, 0);
+    s.type = (struct type){.dtype = DT_I32, .rank = 1, .dim = {n}};
+    return graph_add(b->g, &s, b->sink);
+}
+val build_spread(struct build *b, val v, val i, dim size)
+{
+    struct node_spec s = build_spec(b, OP_spread, (val[]){v, i}, 2);
+    if (!v || !i) {
+        return 0;
+    }
+    s.type = node_type(b->g, v);
+    s.type.dim[s.type.rank - 1] = size;
+    return graph_add(b->g, &s, b->sink);
+}
+
 /* -- trees */
 
 struct type build_tree_type(struct build *b, uint32_t tree, enum dtype t)

@@ -428,11 +428,28 @@ struct bcall {
 struct builtin {
     const char *name;
     struct value (*run)(struct elab *e, struct bcall *c);
-    const char *params; /* "x axis? keep?", `*` at the end: any number of positional arguments */
+    /* "x axis? keep?"; behind "x" and `*` any number of positional arguments, and names behind `*` must be
+     * named */
+    const char *params;
     enum op op;
 };
 struct value call_builtin(struct elab *e, const struct builtin *b, struct args *a, struct env *env,
                           struct ast *at);
+/* elab_shape.c: argument i as a tensor, as an axis of a tensor of that rank; a built value, or poison with
+ * the origin noted. */
+val tensor_arg(struct elab *e, struct bcall *c, int i, struct type *t);
+bool axis_arg(struct elab *e, struct bcall *c, int i, int rank, int *axis);
+struct value checked(struct elab *e, struct bcall *c, val v, uint32_t unit);
+/* elab_row.c: argument 0 with `axis` moved last, and the permutation that moves it back. */
+struct value move_last(struct elab *e, struct bcall *c, struct value axis, int *back, int *which);
+/* elab_index.c: the first k axes of x merged into one, and k indices of them as one index; false after an
+ * error. */
+bool merge_index(struct elab *e, struct value x, const struct value *ix, uint32_t k, struct span at,
+                 val *table, struct value *index);
+/* elab_choice.c: a draw whose shape is argument 0. */
+val draw_node(struct elab *e, struct bcall *c, enum op op, enum dtype d, const val *in, uint32_t n_in);
+/* elab_order.c */
+struct value run_categorical(struct elab *e, struct bcall *c);
 /* Values known everywhere: operators, casts, constants, `step`. V_MISSING when unknown. */
 struct value builtin_value(struct elab *e, const char *name, struct span at);
 struct value builtin_member(struct elab *e, const char *module, const char *name, struct span at);
@@ -441,8 +458,8 @@ void builtin_names(struct elab *e, const char ***names, uint32_t *n, uint32_t *c
 bool is_later_name(const char *name);
 struct site builtin_site(struct bcall *c);
 struct value reduce_op(struct elab *e, struct bcall *c);
-extern const struct builtin shape_builtins[], row_builtins[], tree_builtins[], rand_builtins[],
-    number_builtins[];
+extern const struct builtin shape_builtins[], row_builtins[], move_builtins[], order_builtins[],
+    tree_builtins[], rand_builtins[], number_builtins[];
 /* elab_module.c */
 bool load_main(struct elab *e, const char *path, const char *text, uint32_t n);
 bool bind_modules(struct elab *e); /* names of every file, for one attempt */

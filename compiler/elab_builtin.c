@@ -7,11 +7,9 @@
 /* -- names */
 
 static const char *const later_names[] = {
-    "attention", "block_linear", "bspline", "causal_conv1d", "concat", "conv1d",  "conv2d",
-    "cummax",    "cumprod",      "cumsum",  "eye",           "file",   "flip",    "frozen",
-    "held",      "linspace",     "mlstm",   "orthogonal",    "pick",   "pinv",    "put_add",
-    "put_max",   "scale_grad",   "search",  "solve_spd",     "sort",   "argsort", "ssd_scan",
-    "stack",     "states",       "topk",    "pad",           "tensor",
+    "attention",  "block_linear", "bspline",  "causal_conv1d", "conv1d",     "conv2d",
+    "file",       "frozen",       "held",     "mlstm",         "orthogonal", "pinv",
+    "scale_grad", "solve_spd",    "ssd_scan", "states",        "pad",        "tensor",
 };
 bool is_later_name(const char *name)
 {
@@ -22,7 +20,8 @@ bool is_later_name(const char *name)
     }
     return false;
 }
-static const struct builtin *const tables[] = {shape_builtins, row_builtins, tree_builtins, number_builtins};
+static const struct builtin *const tables[] = {shape_builtins, row_builtins,  move_builtins,
+                                               order_builtins, tree_builtins, number_builtins};
 
 static struct value run_elementwise(struct elab *e, struct bcall *c)
 {
@@ -107,9 +106,6 @@ struct value builtin_member(struct elab *e, const char *module, const char *name
     if (b) {
         return (struct value){.kind = V_BUILTIN, .builtin = b};
     }
-    if (!strcmp(name, "int") || !strcmp(name, "categorical")) {
-        return refuse(e, at, arena_printf(e->arena, "`rand.%s`", name));
-    }
     const char *names[8];
     uint32_t n = 0;
     for (b = rand_builtins; b->name && n < 8; b++) {
@@ -158,15 +154,15 @@ struct param_name {
     char name[16];
     bool optional;
 };
-/* "x axis? keep?" in parts; *rest for a closing `*`. */
-static uint32_t split_params(const char *text, struct param_name *p, bool *rest)
+/* "x axis? keep?" in parts. Without `*`, *rest is 0, else one more than the number of names before it. */
+static uint32_t split_params(const char *text, struct param_name *p, uint32_t *rest)
 {
     uint32_t n = 0;
-    *rest = false;
+    *rest = 0;
     while (*text && n < 8) {
         size_t k = strcspn(text, " ");
         if (*text == '*') {
-            *rest = true;
+            *rest = n + 1;
         } else {
             p[n].optional = text[k - 1] == '?';
             size_t len = k - p[n].optional;
@@ -177,7 +173,7 @@ static uint32_t split_params(const char *text, struct param_name *p, bool *rest)
     }
     return n;
 }
-static bool place(struct elab *e, struct bcall *c, const struct param_name *p, uint32_t n, bool rest,
+static bool place(struct elab *e, struct bcall *c, const struct param_name *p, uint32_t n, uint32_t rest,
                   const struct args *a)
 {
     for (uint32_t i = 0; i < a->n; i++) {
@@ -185,7 +181,7 @@ static bool place(struct elab *e, struct bcall *c, const struct param_name *p, u
         while (a->name[i] && k < n && strcmp(p[k].name, a->name[i])) {
             k++;
         }
-        if (k >= n && !a->name[i] && rest) {
+        if (rest && !a->name[i] && k + 1 >= rest) {
             c->rest[c->n_rest++] = a->at[i];
             continue;
         }
@@ -223,8 +219,7 @@ struct value call_builtin(struct elab *e, const struct builtin *b, struct args *
                           struct ast *at)
 {
     struct param_name p[8];
-    bool rest;
-    uint32_t n = split_params(b->params, p, &rest);
+    uint32_t rest, n = split_params(b->params, p, &rest);
     struct bcall c = {.b = b, .env = env, .at = at, .span_at = at->span};
     if (at->kind == AST_CALL) {
         c.span_at = at->a->span;

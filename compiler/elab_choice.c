@@ -223,7 +223,7 @@ static struct value run_each(struct elab *e, struct bcall *c)
 
 /* -- draws */
 
-static val draw_node(struct elab *e, struct bcall *c, enum op op, enum dtype d, const val *in, uint32_t n_in)
+val draw_node(struct elab *e, struct bcall *c, enum op op, enum dtype d, const val *in, uint32_t n_in)
 {
     struct type t = {.dtype = d};
     if (!want_shape(e, c->arg[0], c->span[0], "the shape of a draw", &t.rank, t.dim)) {
@@ -275,6 +275,14 @@ static struct value run_bernoulli(struct elab *e, struct bcall *c)
     }
     return tensor_value(draw_node(e, c, OP_bernoulli, DT_BOOL, &p, 1), 0);
 }
+/* rand.int(shape, n): whole numbers in 0 .. n - 1. */
+static struct value run_int(struct elab *e, struct bcall *c)
+{
+    build_at(e, c->span_at);
+    val n = is_number(c->arg[1]) ? emit_number(e, c->arg[1], DT_I32)
+                                 : want_tensor(e, c->arg[1], c->span[1], "the number of values", NULL);
+    return n ? tensor_value(draw_node(e, c, OP_randint, DT_I32, &n, 1), 0) : poison();
+}
 /* rand.permute(i, n, epoch): a keyed bijection of 0..n-1, another one for each epoch. */
 static struct value run_permutation(struct elab *e, struct bcall *c)
 {
@@ -322,6 +330,8 @@ const struct builtin rand_builtins[] = {
     {"uniform", run_uniform, "shape low? high?", OP_uniform},
     {"normal", run_normal, "shape", OP_normal},
     {"bernoulli", run_bernoulli, "shape p", OP_bernoulli},
+    {"int", run_int, "shape n", OP_randint},
+    {"categorical", run_categorical, "z", OP_search},
     {"permute", run_permutation, "i n epoch", OP_shuffle},
     {0},
 };

@@ -1,6 +1,6 @@
-/* Indexing: static whole numbers drop an axis, slices keep it, `_` makes a unit axis, `..` fills, an i32
- * tensor on the first axis gathers rows. Records and lists of tensors go leaf by leaf; a list is indexed by a
- * static number.
+/* Indexing: static whole numbers drop an axis, slices keep it, `_` makes a unit axis, `..` fills, i32 tensors
+ * that stand next to each other gather, and their axes come where they stood. Records and lists of tensors go
+ * leaf by leaf; a list is indexed by a static number.
  */
 #include "compiler/elab.h"
 
@@ -230,47 +230,156 @@ static struct value index_static(struct elab *e, struct value v, const struct it
     }
     return tensor_value(r, p.unit);
 }
-static struct value index_gather(struct elab *e, struct value v, const struct item *item, uint32_t n,
-                                 struct span at)
+/* -- index tensors */
+
+bool merge_index(struct elab *e, struct value x, const struct value *ix, uint32_t k, struct span at,
+                 val *table, struct value *index)
 {
-    struct item after[MAX_ITEMS + LIMIT_RANK];
-    uint32_t m = 0;
-    int k = tensor_type(e, item[0].v).rank;
-    for (uint32_t i = 1; i < n; i++) {
-        if (item[i].kind == ITEM_TENSOR) {
-            return refuse(e, item[i].span, "an index with two tensors");
+    struct type t = tensor_type(e, x), first = tensor_type(e, ix[0]), merged = t;
+    struct site s = {.at = at};
+    struct value minus = num_value(-1, true), flat = ix[0], none = bool_value(false), bad = none;
+    *table = x.node;
+    *index = ix[0];
+    for (uint32_t i = 0; i < k && k > 1; i++) {
+        struct type ti = tensor_type(e, ix[i]);
+        if (!type_equal(&ti, &first)) {
+            fail(e, DIAG_E2001, at, "indices of one place have equal shapes, found %s and %s",
+                 value_text(e, ix[0]), value_text(e, ix[i]));
+            return false;
+        }
+        struct value size = dim_value(e, t.dim[i]);
+        struct value is_none = elementwise(e, OP_eq, (struct value[]){ix[i], minus}, 2, &s);
+        struct value low = elementwise(e, OP_lt, (struct value[]){ix[i], minus}, 2, &s);
+        struct value high = elementwise(e, OP_ge, (struct value[]){ix[i], size}, 2, &s);
+        struct value out = elementwise(e, OP_lor, (struct value[]){low, high}, 2, &s);
+        none = i ? elementwise(e, OP_lor, (struct value[]){none, is_none}, 2, &s) : is_none;
+        bad = i ? elementwise(e, OP_lor, (struct value[]){bad, out}, 2, &s) : out;
+        if (i) {
+            flat = elementwise(e, OP_mul, (struct value[]){flat, size}, 2, &s);
+            flat = elementwise(e, OP_add, (struct value[]){flat, ix[i]}, 2, &s);
+            merged.dim[0] = dim_mul(&e->g->dims, merged.dim[0], t.dim[i]);
         }
     }
+    if (k > 1) {
+        /* -2 is no index: it raises the failure word as the part outside of its axis would */
+        flat = elementwise(e, OP_where, (struct value[]){bad, num_value(-2, true), flat}, 3, &s);
+        *index = elementwise(e, OP_where, (struct value[]){none, minus, flat}, 3, &s);
+        merged.rank = t.rank - (int)k + 1;
+        memmove(merged.dim + 1, t.dim + k, (size_t)(t.rank - (int)k) * sizeof *t.dim);
+        build_at(e, at);
+        *table = build_reshape(&e->b, x.node, merged.rank, merged.dim);
+    }
+    return *table && index->kind == V_TENSOR;
+}
+/* x[i, .., rest]: k index tensors on the first axes. */
+static struct value gather_first(struct elab *e, struct value v, const struct value *ix, uint32_t k,
+                                 struct span at)
+{
+    val table;
+    struct value index;
+    if (!merge_index(e, v, ix, k, at, &table, &index)) {
+        return poison();
+    }
     build_at(e, at);
-    val r = build_2(&e->b, OP_gather, v.node, item[0].v.node);
+    val r = build_2(&e->b, OP_gather, table, index.node);
     if (!r) {
         note_origin(e);
         return poison();
     }
-    uint32_t low = (1u << k) - 1;
-    struct value g = tensor_value(r, (v.unit >> 1 << k) | (item[0].v.unit & low));
-    for (; m < (uint32_t)k; m++) {
+    int n = tensor_type(e, index).rank;
+    return tensor_value(r, (v.unit >> k << n) | (ix[0].unit & ((1u << n) - 1)));
+}
+/* Axes of the value that the items before the tensors leave, with the fill of `..` known. */
+static int axes_before(const struct item *item, uint32_t first, int fill)
+{
+    int n = 0;
+    for (uint32_t i = 0; i < first; i++) {
+        n += item[i].kind == ITEM_REST ? fill : item[i].kind == ITEM_SLICE || item[i].kind == ITEM_NEW;
+    }
+    return n;
+}
+/* Tensors behind other items: the static part first, then their axes go to the front and those of the result
+ * back to where they were. */
+static struct value gather_inner(struct elab *e, struct value v, const struct item *item, uint32_t n,
+                                 uint32_t first, uint32_t k, const struct value *ix, struct span at)
+{
+    struct item whole[MAX_ITEMS];
+    int perm[LIMIT_RANK], m = 0,
+                          q = axes_before(item, first, tensor_type(e, v).rank - (int)axes_taken(item, n));
+    for (uint32_t i = 0; i < n; i++) {
+        whole[i] =
+            item[i].kind == ITEM_TENSOR ? (struct item){.kind = ITEM_SLICE, .span = item[i].span} : item[i];
+    }
+    struct value y = index_static(e, v, whole, n, at);
+    if (y.kind != V_TENSOR) {
+        return y;
+    }
+    int rank = tensor_type(e, y).rank, kk = (int)k;
+    for (int i = 0; i < rank; i++) {
+        perm[i] = i < kk ? q + i : i < q + kk ? i - kk : i;
+    }
+    uint32_t unit = 0;
+    for (int i = 0; i < rank; i++) {
+        unit |= (y.unit >> perm[i] & 1) << i;
+    }
+    build_at(e, at);
+    struct value r = gather_first(e, tensor_value(build_permute(&e->b, y.node, perm), unit), ix, k, at);
+    if (r.kind != V_TENSOR) {
+        return r;
+    }
+    int ri = tensor_type(e, ix[0]).rank, all = tensor_type(e, r).rank;
+    for (int i = 0; i < q; i++) {
+        perm[m++] = ri + i;
+    }
+    for (int i = 0; i < ri; i++) {
+        perm[m++] = i;
+    }
+    for (; m < all; m++) {
+        perm[m] = m;
+    }
+    unit = 0;
+    for (int i = 0; i < all; i++) {
+        unit |= (r.unit >> perm[i] & 1) << i;
+    }
+    return tensor_value(build_permute(&e->b, r.node, perm), unit);
+}
+static struct value index_gather(struct elab *e, struct value v, const struct item *item, uint32_t n,
+                                 uint32_t first, struct span at)
+{
+    struct item after[MAX_ITEMS + LIMIT_RANK];
+    struct value ix[LIMIT_RANK];
+    uint32_t m = 0, k = 0;
+    for (uint32_t i = first; i < n; i++) {
+        if (item[i].kind == ITEM_TENSOR && i != first + k) {
+            return fail(e, DIAG_E2050, item[i].span, "index tensors stand next to each other");
+        }
+        if (item[i].kind == ITEM_TENSOR) {
+            ix[k++] = item[i].v;
+        }
+    }
+    if (first > 0) {
+        return gather_inner(e, v, item, n, first, k, ix, at);
+    }
+    struct value g = gather_first(e, v, ix, k, at);
+    for (; m < (uint32_t)tensor_type(e, ix[0]).rank; m++) {
         after[m] = (struct item){.kind = ITEM_SLICE, .span = at};
     }
-    for (uint32_t i = 1; i < n; i++) {
+    for (uint32_t i = k; i < n; i++) {
         after[m++] = item[i];
     }
-    return n > 1 ? index_static(e, g, after, m, at) : g;
+    return n > k && g.kind == V_TENSOR ? index_static(e, g, after, m, at) : g;
 }
 static struct value index_tensor(struct elab *e, struct value v, const struct item *item, uint32_t n,
                                  struct span at)
 {
-    uint32_t rank = (uint32_t)tensor_type(e, v).rank;
+    uint32_t rank = (uint32_t)tensor_type(e, v).rank, first = 0;
     if (axes_taken(item, n) > rank) {
         return fail(e, DIAG_E2050, at, "%u indices for %s", axes_taken(item, n), value_text(e, v));
     }
-    for (uint32_t i = 1; i < n; i++) {
-        if (item[i].kind == ITEM_TENSOR && item[0].kind != ITEM_TENSOR) {
-            return refuse(e, item[i].span, "an index tensor that is not on the first axis");
-        }
+    while (first < n && item[first].kind != ITEM_TENSOR) {
+        first++;
     }
-    return n && item[0].kind == ITEM_TENSOR ? index_gather(e, v, item, n, at)
-                                            : index_static(e, v, item, n, at);
+    return first < n ? index_gather(e, v, item, n, first, at) : index_static(e, v, item, n, at);
 }
 
 /* -- lists, types, records */

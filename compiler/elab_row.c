@@ -293,8 +293,7 @@ static struct value variance(struct elab *e, struct bcall *c)
 
 /* -- the last axis */
 
-/* x with `axis` moved last (and the permutation that moves it back). */
-static struct value move_last(struct elab *e, struct bcall *c, struct value axis, int *back, int *which)
+struct value move_last(struct elab *e, struct bcall *c, struct value axis, int *back, int *which)
 {
     struct type t;
     int perm[LIMIT_RANK], k = 0;

@@ -1,12 +1,12 @@
 /* Builtins about shapes and constants: shape, len, zeros, reshape, transpose, expand, split, ... */
 #include "compiler/elab.h"
 
-static val tensor_arg(struct elab *e, struct bcall *c, int i, struct type *t)
+val tensor_arg(struct elab *e, struct bcall *c, int i, struct type *t)
 {
     return want_tensor(e, c->arg[i], c->span[i], arena_printf(e->arena, "the argument of `%s`", c->b->name),
                        t);
 }
-static bool axis_arg(struct elab *e, struct bcall *c, int i, int rank, int *axis)
+bool axis_arg(struct elab *e, struct bcall *c, int i, int rank, int *axis)
 {
     int64_t a;
     if (!want_int(e, c->arg[i], c->span[i], "the axis", &a)) {
@@ -19,7 +19,7 @@ static bool axis_arg(struct elab *e, struct bcall *c, int i, int rank, int *axis
     *axis = (int)(a < 0 ? a + rank : a);
     return true;
 }
-static struct value checked(struct elab *e, struct bcall *c, val v, uint32_t unit)
+struct value checked(struct elab *e, struct bcall *c, val v, uint32_t unit)
 {
     if (!v) {
         note_origin(e);

@@ -396,7 +396,10 @@ static void index_case(struct parity *p, int64_t rows, int64_t width, int64_t n)
     struct operand table = filled(p, DOM_ANY, PLACE(p, DT_F32, rows, width)), at = indices(p, n, rows);
     add(p, OP_gather, (struct operand[]){table, at}, 2, PLACE(p, DT_F32, n, width), NO_ATTR, 0);
     struct operand v = filled(p, DOM_ANY, PLACE(p, DT_F32, n, width));
-    add(p, OP_put_add, (struct operand[]){table, at, v}, 3, PLACE(p, DT_F32, rows, width), NO_ATTR, 0);
+    static const enum op puts[] = {OP_put_add, OP_put, OP_put_max};
+    for (int i = 0; i < 3; i++) {
+        add(p, puts[i], (struct operand[]){table, at, v}, 3, PLACE(p, DT_F32, rows, width), NO_ATTR, 0);
+    }
 }
 static void index_cases(struct parity *p)
 {
@@ -409,6 +412,9 @@ static void index_cases(struct parity *p)
     add(p, OP_gather, (struct operand[]){labels, indices(p, 77, 300)}, 2, PLACE(p, DT_I32, 77), NO_ATTR, 0);
     add(p, OP_gather, (struct operand[]){flags, indices(p, 77, 300)}, 2, PLACE(p, DT_BOOL, 77, 3), NO_ATTR,
         0);
+    struct operand more = filled(p, DOM_BOOLS, PLACE(p, DT_BOOL, 77, 3));
+    add(p, OP_put, (struct operand[]){flags, indices(p, 77, 300), more}, 3, PLACE(p, DT_BOOL, 300, 3),
+        NO_ATTR, 0);
     struct operand box = filled(p, DOM_ANY, PLACE(p, DT_F32, 3, 5));
     add(p, OP_pad, &box, 1, PLACE(p, DT_F32, 8, 16), ATTR(2, 3, 1, 1), 0);
     add(p, OP_pad, &box, 1, PLACE(p, DT_F32, 3, 9), ATTR(1, -1, 0, 6), 0);
@@ -427,6 +433,71 @@ static void index_cases(struct parity *p)
     add(p, OP_iota, NULL, 0, PLACE(p, DT_I32, 777), NO_ATTR, 0);
 }
 
+/* -- along an axis */
+static void scan_cases(struct parity *p, enum dtype t, int64_t a, int64_t n, int64_t b)
+{
+    static const enum op ops[] = {OP_cumsum, OP_cumprod, OP_cummax};
+    struct operand x = PLACE(p, t, a, n, b), y = x;
+    fill(p, &x, t == DT_F32 ? DOM_UNIT : DOM_INTLIKE);
+    for (int reverse = 0; reverse < 2; reverse++) {
+        for (int i = 0; i < 3; i++) {
+            add(p, ops[i], &x, 1, PLACE(p, t, a, n, b), ATTR(1, reverse),
+                ops[i] == OP_cummax ? 0
+                : t == DT_F32       ? 1e-6
+                                    : 0);
+        }
+        if (t == DT_F32) {
+            y = filled(p, DOM_UNIT, PLACE(p, t, a, n, b));
+            add(p, OP_linear_scan, (struct operand[]){x, y}, 2, PLACE(p, t, a, n, b), ATTR(1, reverse), 5e-6);
+        }
+    }
+}
+static void order_case(struct parity *p, enum dtype t, int64_t rows, int64_t k, int64_t m)
+{
+    struct operand x = PLACE(p, t, rows, k), u = PLACE(p, t, rows, m), at = PLACE(p, DT_I32, rows, m);
+    fill(p, &x, DOM_INTLIKE);
+    for (int64_t i = 0; i < rows * m; i++) {
+        store(p, &at, i, i % 11 == 5 ? -1 : (double)(int64_t)(uniform(p) * (double)k));
+    }
+    for (int down = 0; down < 2; down++) {
+        add(p, OP_argsort, &x, 1, PLACE(p, DT_I32, rows, k), ATTR(down), 0);
+    }
+    add(p, OP_take, (struct operand[]){x, at}, 2, PLACE(p, t, rows, m), NO_ATTR, 0);
+    fill(p, &u, DOM_INTLIKE);
+    add(p, OP_spread, (struct operand[]){u, at}, 2, PLACE(p, t, rows, k), NO_ATTR, 0);
+    struct operand rising = PLACE(p, t, rows, k);
+    for (int64_t i = 0; i < rows * k; i++) {
+        store(p, &rising, i, (double)(i % k / 2 - 4));
+    }
+    add(p, OP_search, (struct operand[]){rising, u}, 2, PLACE(p, DT_I32, rows, m), NO_ATTR, 0);
+}
+static void order_cases(struct parity *p)
+{
+    for (int i = 0; i < 2; i++) {
+        enum dtype t = i ? DT_I32 : DT_F32;
+        scan_cases(p, t, 3, 40, 17);
+        scan_cases(p, t, 5, 1000, 1);
+        scan_cases(p, t, 1, 33, 1);
+        scan_cases(p, t, 2, 0, 3);
+        order_case(p, t, 7, 10, 3);
+        order_case(p, t, 3, 1000, 1000);
+        order_case(p, t, 1, 1, 4);
+    }
+    struct operand bad = filled(p, DOM_SMALL, PLACE(p, DT_F32, 3, 40));
+    store(p, &bad, 17, (double)NAN);
+    store(p, &bad, 25, (double)NAN);
+    store(p, &bad, 45, -(double)INFINITY);
+    add(p, OP_argsort, &bad, 1, PLACE(p, DT_I32, 3, 40), ATTR(0), 0);
+    add(p, OP_argsort, &bad, 1, PLACE(p, DT_I32, 3, 40), ATTR(1), 0);
+    add(p, OP_cummax, &bad, 1, PLACE(p, DT_F32, 3, 40), ATTR(1, 0), 0);
+    struct operand parts[] = {filled(p, DOM_ANY, PLACE(p, DT_F32, 6, 3, 5)), PLACE(p, DT_F32, 6, 0, 5),
+                              filled(p, DOM_ANY, PLACE(p, DT_F32, 6, 4, 5))};
+    add(p, OP_concat, parts, 3, PLACE(p, DT_F32, 6, 7, 5), ATTR(1), 0);
+    struct operand flags[] = {filled(p, DOM_BOOLS, PLACE(p, DT_BOOL, 9, 3)),
+                              filled(p, DOM_BOOLS, PLACE(p, DT_BOOL, 9, 8))};
+    add(p, OP_concat, flags, 2, PLACE(p, DT_BOOL, 9, 11), ATTR(1), 0);
+}
+
 /* -- randomness and the control block: exact */
 static void control_cases(struct parity *p)
 {
@@ -436,6 +507,9 @@ static void control_cases(struct parity *p)
         add(p, OP_normal, NULL, 0, PLACE(p, DT_F32, sizes[i]), ATTR(op_id - (int64_t)i, 0), 0);
         struct operand chance = place(p, DT_F32, (const int64_t[]){-1}, 0);
         store(p, &chance, 0, 0.3);
+        struct operand bound = place(p, DT_I32, (const int64_t[]){-1}, 0);
+        store(p, &bound, 0, 1000003);
+        add(p, OP_randint, &bound, 1, PLACE(p, DT_I32, sizes[i]), ATTR(op_id ^ (int64_t)(7 * i), 0), 0);
         add(p, OP_bernoulli, &chance, 1, PLACE(p, DT_BOOL, sizes[i]), ATTR(op_id ^ (int64_t)i, 0), 0);
     }
     struct operand at = PLACE(p, DT_I32, 1000), epoch = place(p, DT_I32, (const int64_t[]){-1}, 0);
@@ -469,6 +543,7 @@ void parity_cases(struct parity *p)
     row_cases(p);
     product_cases(p);
     index_cases(p);
+    order_cases(p);
     control_cases(p);
 }
 

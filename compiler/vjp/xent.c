@@ -10,21 +10,12 @@ static val over_classes(struct build *b, val v, const struct type *z)
     t.dim[z->rank - 1] = dim_const(&b->g->dims, 1);
     return build_expand(b, build_reshape(b, v, z->rank, t.dim), z->rank, z->dim);
 }
-static val class_numbers(struct build *b, dim k)
-{
-    struct node_spec s = {.op = OP_iota,
-                          .phase = b->phase,
-                          .type = {.dtype = DT_I32, .rank = 1, .dim = {k}},
-                          .span = b->span,
-                          .scope = b->scope};
-    return graph_add(b->g, &s, b->sink);
-}
 bool vjp_xent(struct vjp_ctx *c)
 {
     struct build *b = c->b;
     struct type z = node_type(b->g, c->in[0]);
     val label = over_classes(b, c->in[1], &z);
-    val hit = build_2(b, OP_eq, class_numbers(b, z.dim[z.rank - 1]), label);
+    val hit = build_2(b, OP_eq, build_iota(b, z.dim[z.rank - 1]), label);
     val onehot = build_cast(b, hit, z.dtype);
     val d = build_2(b, OP_sub, build_1(b, OP_softmax, c->in[0]), onehot);
     val valid = build_2(b, OP_ge, c->in[1], build_const(b, DT_I32, 0));

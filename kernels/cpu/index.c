@@ -1,6 +1,7 @@
-/* Reading and adding rows by index: gather, put_add. Index -1 reads zeros and writes nothing; another index
- * outside of 0 .. n-1 sets the failure word, and is treated the same way. put_add adds in ascending order of
- * the source, whatever the threads: a unit owns a range of destination rows and walks all indices. */
+/* Reading and writing rows by index: gather, put_add, put, put_max. Index -1 reads zeros and writes nothing;
+ * another index outside of 0 .. n-1 sets the failure word, and is treated the same way. Rows are added,
+ * written or compared in ascending order of the source, whatever the threads: a unit owns a range of
+ * destination rows and walks all indices. */
 #include "kernels/cpu/cpu.h"
 
 enum { PUT_ADD_UNITS = 16 };
@@ -63,12 +64,13 @@ static int64_t put_add_rows(const struct kargs *k)
     return max_i64(1, div_up(n, max_i64(1, units)));
 }
 
-int64_t cpu_units_put_add(const struct kargs *k)
+static int64_t put_units(const struct kargs *k)
 {
     return operand_count(&k->in[0]) ? div_up(k->in[0].dim[0], put_add_rows(k)) : 0;
 }
 
-void cpu_put_add(void *arena, const struct kargs *k, struct slice s)
+/* `run` puts row v[i] into its row of the output: from (old, v), or when `copies` from v alone. */
+static void put_rows(void *arena, const struct kargs *k, struct slice s, iter_fn run, bool copies)
 {
     const struct operand *x = &k->in[0];
     int64_t width = row_elements(x), per = put_add_rows(k), n = operand_count(&k->in[1]);
@@ -76,7 +78,6 @@ void cpu_put_add(void *arena, const struct kargs *k, struct slice s)
             size = (int64_t)dtype_size((enum dtype)x->dtype);
     const int32_t *index = cpu_at(arena, &k->in[1]);
     char *out = cpu_at(arena, &k->out[0]), *from = cpu_at(arena, x), *v = cpu_at(arena, &k->in[2]);
-    iter_fn add = elem_run_of(OP_add, (enum dtype)x->dtype);
     const int64_t step[] = {size, size, size};
     if (out != from) {
         memcpy(out + lo * width * size, from + lo * width * size, (size_t)((hi - lo) * width * size));
@@ -84,9 +85,36 @@ void cpu_put_add(void *arena, const struct kargs *k, struct slice s)
     for (int64_t i = 0; i < n; i++) {
         int64_t j = checked_index(arena, k, index[i], x->dim[0]);
         if (j >= lo && j < hi) {
-            char *row = out + j * width * size;
-            char *p[] = {row, row, v + i * width * size};
-            add(p, step, width);
+            char *row = out + j * width * size, *value = v + i * width * size;
+            char *p[] = {row, copies ? value : row, value};
+            run(p, step, width);
         }
     }
+}
+
+int64_t cpu_units_put_add(const struct kargs *k)
+{
+    return put_units(k);
+}
+void cpu_put_add(void *arena, const struct kargs *k, struct slice s)
+{
+    put_rows(arena, k, s, elem_run_of(OP_add, (enum dtype)k->in[0].dtype), false);
+}
+
+int64_t cpu_units_put_max(const struct kargs *k)
+{
+    return put_units(k);
+}
+void cpu_put_max(void *arena, const struct kargs *k, struct slice s)
+{
+    put_rows(arena, k, s, elem_run_of(OP_max, (enum dtype)k->in[0].dtype), false);
+}
+
+int64_t cpu_units_put(const struct kargs *k)
+{
+    return put_units(k);
+}
+void cpu_put(void *arena, const struct kargs *k, struct slice s)
+{
+    put_rows(arena, k, s, iter_copy(dtype_size((enum dtype)k->in[0].dtype)), true);
 }

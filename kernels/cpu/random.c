@@ -58,6 +58,25 @@ void cpu_bernoulli(void *arena, const struct kargs *k, struct slice s)
     }
 }
 
+/* The upper half of draw * n: every number below n, to one part in 2^32 / n equally often. -1 when there is
+ * none. */
+int64_t cpu_units_randint(const struct kargs *k)
+{
+    return cpu_units_elem(k);
+}
+void cpu_randint(void *arena, const struct kargs *k, struct slice s)
+{
+    struct stream r = stream_of(arena, k);
+    int32_t n = *(const int32_t *)cpu_at(arena, &k->in[0]), *out = cpu_at(arena, &k->out[0]);
+    s = elements(k, s);
+    for (int64_t i = s.from; i < s.to; i += 4) {
+        struct philox b = draw_block(r.key, (uint32_t)(i / 4), 0, r.step);
+        for (int64_t j = i; j < min_i64(i + 4, s.to); j++) {
+            out[j] = n > 0 ? (int32_t)((uint64_t)b.x[j - i] * (uint32_t)n >> 32) : -1;
+        }
+    }
+}
+
 /* Attributes: op id, n. An index outside of 0 .. n-1 becomes -1, which reads nothing. */
 int64_t cpu_units_shuffle(const struct kargs *k)
 {

@@ -32,11 +32,11 @@ static int random_launch(enum op op, const struct kargs *k, struct random_params
     return launch_make(l, cuda_random_function(op), grid_for(t, p->n, 4 * 256), 1, 256, 1, p, sizeof *p);
 }
 
-/* uniform, normal, bernoulli: op id, phase. */
+/* uniform, normal, bernoulli, randint: op id, phase. */
 static int draw(enum op op, const struct kargs *k, const struct target *t, struct launch *l)
 {
     struct random_params p = {.op_id = (uint64_t)k->attr[0], .phase = (int32_t)k->attr[1]};
-    if (op == OP_bernoulli) {
+    if (op == OP_bernoulli || op == OP_randint) {
         p.p = k->in[0].offset;
     } else if (k->out[0].dtype != DT_F32) {
         return CUDA_UNSUPPORTED;
@@ -76,6 +76,7 @@ CONTROL_OP(metric, control_read(OP_metric, k, l))
 CONTROL_OP(uniform, draw(OP_uniform, k, t, l))
 CONTROL_OP(normal, draw(OP_normal, k, t, l))
 CONTROL_OP(bernoulli, draw(OP_bernoulli, k, t, l))
+CONTROL_OP(randint, draw(OP_randint, k, t, l))
 CONTROL_OP(shuffle, shuffle(OP_shuffle, k, t, l))
 CONTROL_OP(rows, rows(OP_rows, k, t, l))
 

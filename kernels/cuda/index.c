@@ -1,5 +1,5 @@
-/* Descriptions of the operators that move data by index or by place: gather, put_add, pad, pack, ranges,
- * iota. */
+/* Descriptions of the operators that move data by index or by place: gather, put_add, put, put_max, pad,
+ * pack, ranges, iota. */
 #include "kernels/cuda/describe.h"
 
 static bool plain_bytes(const struct operand *o)
@@ -47,13 +47,11 @@ int cuda_gather(const struct kargs *k, const struct target *t, struct launch *l,
 }
 
 /* A warp owns 32 neighbouring columns of one row of the table and scans all indices in order, so the order of
- * addition is fixed. */
-int cuda_put_add(const struct kargs *k, const struct target *t, struct launch *l, int max);
-int cuda_put_add(const struct kargs *k, const struct target *t, struct launch *l, int max)
+ * the rows is fixed. */
+static int put_rows(enum op op, int code, const struct kargs *k, const struct target *t, struct launch *l)
 {
     struct index_params p = {0};
-    const struct operand *table = &k->in[0];
-    if (max < 1 || table->rank < 1 || (table->dtype != DT_F32 && table->dtype != DT_I32)) {
+    if (k->in[0].rank < 1) {
         return CUDA_UNSUPPORTED;
     }
     index_make(k, &k->in[2], &k->out[0], &p);
@@ -61,8 +59,67 @@ int cuda_put_add(const struct kargs *k, const struct target *t, struct launch *l
     if (warps == 0) {
         return 0;
     }
-    const void *f = cuda_index_function(OP_put_add, table->dtype == DT_F32 ? 4 : -4);
-    return launch_make(l, f, grid_for(t, warps, WARPS), 1, 32 * WARPS, 1, &p, sizeof p);
+    return launch_make(l, cuda_index_function(op, code), grid_for(t, warps, WARPS), 1, 32 * WARPS, 1, &p,
+                       sizeof p);
+}
+static int number_code(enum dtype t)
+{
+    return t == DT_F32 ? 4 : t == DT_I32 ? -4 : 0;
+}
+
+int cuda_put_add(const struct kargs *k, const struct target *t, struct launch *l, int max);
+int cuda_put_add(const struct kargs *k, const struct target *t, struct launch *l, int max)
+{
+    int code = number_code((enum dtype)k->in[0].dtype);
+    return max < 1 || !code ? CUDA_UNSUPPORTED : put_rows(OP_put_add, code, k, t, l);
+}
+
+int cuda_put_max(const struct kargs *k, const struct target *t, struct launch *l, int max);
+int cuda_put_max(const struct kargs *k, const struct target *t, struct launch *l, int max)
+{
+    int code = number_code((enum dtype)k->in[0].dtype);
+    return max < 1 || !code ? CUDA_UNSUPPORTED : put_rows(OP_put_max, code, k, t, l);
+}
+
+int cuda_put(const struct kargs *k, const struct target *t, struct launch *l, int max);
+int cuda_put(const struct kargs *k, const struct target *t, struct launch *l, int max)
+{
+    return max < 1 || !plain_bytes(&k->in[0])
+               ? CUDA_UNSUPPORTED
+               : put_rows(OP_put, (int)dtype_size((enum dtype)k->in[0].dtype), k, t, l);
+}
+
+static int take_rows(enum op op, int code, const struct kargs *k, const struct operand *table,
+                     const struct operand *values, const struct target *t, struct launch *l)
+{
+    int last = table->rank - 1;
+    struct take_params p = {.table = table->offset,
+                            .index = k->in[1].offset,
+                            .values = values->offset,
+                            .control = control_operand(k)->offset,
+                            .n = operand_count(&k->out[0]),
+                            .row_table = last < 0 ? 0 : table->dim[last],
+                            .row_values = last < 0 ? 0 : values->dim[last],
+                            .node = k->node};
+    if (last < 0 || p.n == 0) {
+        return last < 0 ? CUDA_UNSUPPORTED : 0;
+    }
+    return launch_make(l, cuda_index_function(op, code), grid_for(t, p.n, 256), 1, 256, 1, &p, sizeof p);
+}
+
+int cuda_take(const struct kargs *k, const struct target *t, struct launch *l, int max);
+int cuda_take(const struct kargs *k, const struct target *t, struct launch *l, int max)
+{
+    int size = (int)dtype_size((enum dtype)k->in[0].dtype);
+    return max < 1 || !plain_bytes(&k->in[0]) ? CUDA_UNSUPPORTED
+                                              : take_rows(OP_take, size, k, &k->in[0], &k->out[0], t, l);
+}
+
+int cuda_spread(const struct kargs *k, const struct target *t, struct launch *l, int max);
+int cuda_spread(const struct kargs *k, const struct target *t, struct launch *l, int max)
+{
+    int code = number_code((enum dtype)k->in[0].dtype);
+    return max < 1 || !code ? CUDA_UNSUPPORTED : take_rows(OP_spread, code, k, &k->out[0], &k->in[0], t, l);
 }
 
 /* Attributes: step per axis, then start per axis. */

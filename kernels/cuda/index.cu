@@ -1,5 +1,5 @@
-/* gather, put_add, pad, pack, ranges, iota. Bad indices are reported through the failure word and never touch
- * memory. */
+/* gather, put_add, put, put_max, take, spread, pad, pack, ranges, iota. Bad indices are reported through the
+ * failure word and never touch memory. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/fault.h"
 
@@ -41,11 +41,31 @@ __device__ __forceinline__ int64_t value_at(const struct index_params &p, int64_
     return at[1];
 }
 
-/* A warp owns 32 columns of one row: it looks at 32 indices at a time and adds the matching rows in ascending
- * order. */
-template <class N>
-__device__ __forceinline__ void put_add_row(char *arena, const struct index_params &p, int64_t row,
-                                            int64_t column, bool reports)
+/* What becomes of a row of the table when a row of values meets it. */
+struct put_sum {
+    template <class N> static __device__ __forceinline__ N meet(N old, N v)
+    {
+        return old + v;
+    }
+};
+struct put_last {
+    template <class N> static __device__ __forceinline__ N meet(N, N v)
+    {
+        return v;
+    }
+};
+struct put_largest {
+    template <class N> static __device__ __forceinline__ N meet(N old, N v)
+    {
+        return max2(old, v);
+    }
+};
+
+/* A warp owns 32 columns of one row: it looks at 32 indices at a time and takes the matching rows in
+ * ascending order. */
+template <class F, class N>
+__device__ __forceinline__ void put_row(char *arena, const struct index_params &p, int64_t row,
+                                        int64_t column, bool reports)
 {
     int lane = threadIdx.x % 32;
     bool used = column < p.width.n;
@@ -63,7 +83,7 @@ __device__ __forceinline__ void put_add_row(char *arena, const struct index_para
         for (unsigned hits = __ballot_sync(0xffffffffu, mine == row); hits; hits &= hits - 1) {
             int64_t from = value_at(p, base + __ffs(hits) - 1);
             if (used) {
-                a += ((const N *)(arena + p.values))[from + in[1]];
+                a = F::meet(a, ((const N *)(arena + p.values))[from + in[1]]);
             }
         }
     }
@@ -71,11 +91,46 @@ __device__ __forceinline__ void put_add_row(char *arena, const struct index_para
         ((N *)(arena + p.out))[row * p.out_stride + in[2]] = a;
     }
 }
-template <class N> __global__ void put_add_kernel(char *arena, const __grid_constant__ struct index_params p)
+template <class F, class N>
+__global__ void put_kernel(char *arena, const __grid_constant__ struct index_params p)
 {
     int64_t tiles = (p.width.n + 31) / 32;
     for (int64_t w = thread_index() / 32; w < p.rows * tiles; w += thread_count() / 32) {
-        put_add_row<N>(arena, p, w / tiles, w % tiles * 32 + threadIdx.x % 32, w == 0);
+        put_row<F, N>(arena, p, w / tiles, w % tiles * 32 + threadIdx.x % 32, w == 0);
+    }
+}
+
+template <class C> __global__ void take_kernel(char *arena, const __grid_constant__ struct take_params p)
+{
+    for (int64_t e = thread_index(); e < p.n; e += thread_count()) {
+        int64_t i = ((const int32_t *)(arena + p.index))[e];
+        C value = 0;
+        if (i >= 0 && i < p.row_table) {
+            value = ((const C *)(arena + p.table))[e / p.row_values * p.row_table + i];
+        } else if (i != -1) {
+            fault_raise((struct control *)(arena + p.control), FAULT_INDEX, p.node, i, p.row_table);
+        }
+        ((C *)(arena + p.values))[e] = value;
+    }
+}
+
+/* A thread for an element of the result, which looks at all indices of its row in order. */
+template <class N> __global__ void spread_kernel(char *arena, const __grid_constant__ struct take_params p)
+{
+    for (int64_t e = thread_index(); e < p.n; e += thread_count()) {
+        int64_t row = e / p.row_table, place = e - row * p.row_table;
+        const int32_t *index = (const int32_t *)(arena + p.index) + row * p.row_values;
+        const N *value = (const N *)(arena + p.values) + row * p.row_values;
+        N a = 0;
+        for (int64_t m = 0; m < p.row_values; m++) {
+            int64_t i = index[m];
+            if (i == place) {
+                a += value[m];
+            } else if (place == 0 && (i < -1 || i >= p.row_table)) {
+                fault_raise((struct control *)(arena + p.control), FAULT_INDEX, p.node, i, p.row_table);
+            }
+        }
+        ((N *)(arena + p.table))[e] = a;
     }
 }
 
@@ -135,14 +190,25 @@ __global__ void iota_kernel(char *arena, const __grid_constant__ struct fill_par
     }
 }
 
-/* put_add: bytes 4 is f32, -4 is i32. */
+/* put_add, put_max, spread: bytes 4 is f32, -4 is i32. */
 extern "C" const void *cuda_index_function(int op, int bytes)
 {
     switch (op) {
     case OP_gather:
         return bytes == 4 ? (const void *)gather_kernel<uint32_t> : (const void *)gather_kernel<uint8_t>;
     case OP_put_add:
-        return bytes == 4 ? (const void *)put_add_kernel<float> : (const void *)put_add_kernel<int32_t>;
+        return bytes == 4 ? (const void *)put_kernel<put_sum, float>
+                          : (const void *)put_kernel<put_sum, int32_t>;
+    case OP_put_max:
+        return bytes == 4 ? (const void *)put_kernel<put_largest, float>
+                          : (const void *)put_kernel<put_largest, int32_t>;
+    case OP_put:
+        return bytes == 4 ? (const void *)put_kernel<put_last, uint32_t>
+                          : (const void *)put_kernel<put_last, uint8_t>;
+    case OP_take:
+        return bytes == 4 ? (const void *)take_kernel<uint32_t> : (const void *)take_kernel<uint8_t>;
+    case OP_spread:
+        return bytes == 4 ? (const void *)spread_kernel<float> : (const void *)spread_kernel<int32_t>;
     case OP_pad:
         return bytes == 4 ? (const void *)pad_kernel<uint32_t> : (const void *)pad_kernel<uint8_t>;
     case OP_pack:

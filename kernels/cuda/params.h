@@ -54,6 +54,27 @@ struct index_params {
     uint32_t node;
 };
 
+/* take and spread: n elements in rows of `values`, beside rows of `table`. */
+struct take_params {
+    uint64_t table, index, values, control;
+    int64_t n, row_table, row_values; /* n: elements of the output */
+    uint32_t node;
+};
+
+/* argsort and search: rows of `length` beside rows of `many` places. */
+struct sort_params {
+    uint64_t in, places, out;
+    int64_t n, length, many;
+    int32_t descending;
+};
+
+/* Scans: `lanes` sequences of `length` elements that lie `inner` apart. */
+struct scan_params {
+    uint64_t a, b, out;
+    int64_t lanes, length, inner;
+    int32_t reverse;
+};
+
 struct pad_params {
     struct walk out; /* axes as they are, not collapsed: output, input */
     int64_t in_dim[CUDA_AXES], start[CUDA_AXES], step[CUDA_AXES];

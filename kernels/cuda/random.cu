@@ -9,15 +9,16 @@ __device__ __forceinline__ const struct control *control_of(const char *arena, c
     return (const struct control *)(arena + p.control);
 }
 
+/* An operand is the parameter of a distribution: `given`. */
 struct draw_uniform {
-    typedef float out;
+    typedef float out, given;
     static __device__ __forceinline__ float value(uint32_t bits, float)
     {
         return uniform_u24(bits);
     }
 };
 struct draw_normal {
-    typedef float out;
+    typedef float out, given;
     static __device__ __forceinline__ float value(uint32_t bits, float)
     {
         return normal_u24(bits);
@@ -25,9 +26,17 @@ struct draw_normal {
 };
 struct draw_bernoulli {
     typedef uint8_t out;
+    typedef float given;
     static __device__ __forceinline__ uint8_t value(uint32_t bits, float p)
     {
         return uniform_u24(bits) < p;
+    }
+};
+struct draw_int {
+    typedef int32_t out, given;
+    static __device__ __forceinline__ int32_t value(uint32_t bits, int32_t n)
+    {
+        return n > 0 ? (int32_t)((uint64_t)bits * (uint32_t)n >> 32) : -1;
     }
 };
 
@@ -36,14 +45,14 @@ __global__ void draw_kernel(char *arena, const __grid_constant__ struct random_p
 {
     const struct control *c = control_of(arena, p);
     uint64_t key = c->key ^ p.op_id, step = (uint64_t)c->phase[p.phase].step;
-    float chance = HAS_P ? *(const float *)(arena + p.p) : 0;
+    typename D::given given = HAS_P ? *(const typename D::given *)(arena + p.p) : 0;
     typename D::out *out = (typename D::out *)(arena + p.out);
     for (int64_t b = thread_index(); 4 * b < p.n; b += thread_count()) {
         struct philox x = draw_block(key, (uint32_t)b, 0, step);
 #pragma unroll
         for (int lane = 0; lane < 4; lane++) {
             if (4 * b + lane < p.n) {
-                out[4 * b + lane] = D::value(x.x[lane], chance);
+                out[4 * b + lane] = D::value(x.x[lane], given);
             }
         }
     }
@@ -89,6 +98,8 @@ extern "C" const void *cuda_random_function(int op)
         return (const void *)draw_kernel<draw_normal, false>;
     case OP_bernoulli:
         return (const void *)draw_kernel<draw_bernoulli, true>;
+    case OP_randint:
+        return (const void *)draw_kernel<draw_int, true>;
     case OP_shuffle:
         return (const void *)shuffle_kernel;
     case OP_rows:

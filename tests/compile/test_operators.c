@@ -80,11 +80,151 @@ START_TEST(test_masked_rows)
 }
 END_TEST
 
+START_TEST(test_joining)
+{
+    struct program p;
+    once(&p,
+         "gml 1\nphase p {\n let x = reshape(iota(6), [2, 3])\n let r = (a = iota(2), b = f32(iota(2)))\n"
+         " output a = concat(x, x[:, 0:1]), b = concat([x[0:1], x], axis = 0), c = concat(r, r, axis = 0)\n"
+         " output d = stack([x[0], 7, x[1]]), e = stack([x[0], x[1]], axis = -1), f = stack([1, 2.5])\n"
+         " output g = flip(x), h = flip(x, axis = 1), i = tile(iota(2), 3), j = tile(x[:, 0:2], [1, 2])\n"
+         " let (k, l) = split(concat(iota(3), iota(3)), [2, 4])\n output k = k, l = l\n"
+         " output m = shape(concat(x[:, _], x[:, _], axis = 1))[1]\n}\n");
+    EXPECT(&p, "a", 0, 1, 2, 0, 3, 4, 5, 3);
+    EXPECT(&p, "b", 0, 1, 2, 0, 1, 2, 3, 4, 5);
+    EXPECT(&p, "c.a", 0, 1, 0, 1);
+    EXPECT(&p, "c.b", 0, 1, 0, 1);
+    EXPECT(&p, "d", 0, 1, 2, 7, 7, 7, 3, 4, 5);
+    EXPECT(&p, "e", 0, 3, 1, 4, 2, 5);
+    EXPECT(&p, "f", 1, 2.5);
+    EXPECT(&p, "g", 3, 4, 5, 0, 1, 2);
+    EXPECT(&p, "h", 2, 1, 0, 5, 4, 3);
+    EXPECT(&p, "i", 0, 1, 0, 1, 0, 1);
+    EXPECT(&p, "j", 0, 1, 0, 1, 3, 4, 3, 4);
+    EXPECT(&p, "k", 0, 1);
+    EXPECT(&p, "l", 2, 0, 1, 2);
+    EXPECT(&p, "m", 2);
+    finish(&p);
+}
+END_TEST
+START_TEST(test_indices)
+{
+    struct program p;
+    once(&p, "gml 1\nphase p {\n let x = reshape(iota(12), [2, 3, 2])\n let i = iota(3) - 1\n"
+             " let j = where(i < 0, 2, i)\n let t = reshape(iota(4) % 3, [2, 2])\n"
+             " output a = x[i, j], b = x[:, j], c = x[1, j, 1], d = x[.., i], e = x[:, j, 0:1], f = x[:, "
+             "t[0], t[1] % 2]\n"
+             " output h = pick(x[0, 0], 1 - iota(1)[0])\n"
+             " output k = one_hot(i, 2), l = x[0][i]\n}\n");
+    EXPECT(&p, "a", 0, 0, 0, 1, 8, 9);
+    EXPECT(&p, "b", 4, 5, 0, 1, 2, 3, 10, 11, 6, 7, 8, 9);
+    EXPECT(&p, "c", 11, 7, 9);
+    EXPECT(&p, "d", 0, 0, 1, 0, 2, 3, 0, 4, 5, 0, 6, 7, 0, 8, 9, 0, 10, 11);
+    EXPECT(&p, "e", 4, 0, 2, 10, 6, 8);
+    EXPECT(&p, "f", 0, 2, 6, 8);
+    EXPECT(&p, "h", 1);
+    EXPECT(&p, "k", 0, 0, 1, 0, 0, 1);
+    EXPECT(&p, "l", 0, 0, 0, 1, 2, 3);
+    finish(&p);
+}
+END_TEST
+START_TEST(test_putting)
+{
+    struct program p;
+    once(&p, "gml 1\nphase p {\n let x = reshape(iota(6), [3, 2])\n let i = iota(3) % 2\n"
+             " output a = put(x, i, 10 * x), b = put_add(x, i, 1), c = put_max(x, i, 5 - x)\n"
+             " output d = put(x, [i, i], iota(3) + 20), e = put(x, i - 1, 0), f = segment_sum(x, i, 2), g = "
+             "put(x, 2, 9)\n}\n");
+    EXPECT(&p, "a", 40, 50, 20, 30, 4, 5);
+    EXPECT(&p, "b", 2, 3, 3, 4, 4, 5);
+    EXPECT(&p, "c", 5, 4, 3, 3, 4, 5);
+    EXPECT(&p, "d", 22, 1, 2, 21, 4, 5);
+    EXPECT(&p, "e", 0, 0, 2, 3, 4, 5);
+    EXPECT(&p, "f", 4, 6, 2, 3);
+    EXPECT(&p, "g", 0, 1, 2, 3, 9, 9);
+    finish(&p);
+}
+END_TEST
+START_TEST(test_order)
+{
+    struct program p;
+    once(&p,
+         "gml 1\nphase p {\n let x = reshape(f32(stack([3, 1, 2, 0, 5, 4])), [2, 3])\n"
+         " output a = cumsum(x), b = cumsum(x, axis = 0, reverse = true), c = cumprod(x, exclusive = true)\n"
+         " output d = cummax(x), e = cumsum(x > 1), f = cumsum(x, reverse = true, exclusive = true)\n"
+         " output g = sort(x), h = sort(x, axis = 0, descending = true), i = argsort(x)\n"
+         " let (v, w) = topk(x, 2)\n output j = v, k = w\n"
+         " output l = search(cumsum(x[1]), x), m = search(sort(x), x[:, 0]), n = cummax(-x, exclusive = "
+         "true)[:, 1:]\n}\n");
+    EXPECT(&p, "a", 3, 4, 6, 0, 5, 9);
+    EXPECT(&p, "b", 3, 6, 6, 0, 5, 4);
+    EXPECT(&p, "c", 1, 3, 3, 1, 0, 0);
+    EXPECT(&p, "d", 3, 3, 3, 0, 5, 5);
+    EXPECT(&p, "e", 1, 1, 2, 0, 1, 2);
+    EXPECT(&p, "f", 3, 2, 0, 9, 4, 0);
+    EXPECT(&p, "g", 1, 2, 3, 0, 4, 5);
+    EXPECT(&p, "h", 3, 5, 4, 0, 1, 2);
+    EXPECT(&p, "i", 1, 2, 0, 0, 2, 1);
+    EXPECT(&p, "j", 3, 2, 5, 4);
+    EXPECT(&p, "k", 0, 2, 1, 2);
+    EXPECT(&p, "l", 1, 1, 1, 1, 2, 1);
+    EXPECT(&p, "m", 2, 1);
+    EXPECT(&p, "n", -3, -1, 0, 0);
+    finish(&p);
+}
+END_TEST
+START_TEST(test_constants)
+{
+    struct program p;
+    once(&p, "gml 1\nconfig T: dim = 1000\nphase p {\n output a = eye(2), b = tril(3), c = triu(3, 1), d = "
+             "linspace(3, 6, 4)\n"
+             " output e = i32(linspace(-1, T - 1, 51)), f = linspace(2, 9, 1), g = all(i32(linspace(0, T - "
+             "1, T)) == iota(T))\n}\n");
+    EXPECT(&p, "a", 1, 0, 0, 1);
+    EXPECT(&p, "b", 1, 0, 0, 1, 1, 0, 1, 1, 1);
+    EXPECT(&p, "c", 0, 1, 1, 0, 0, 1, 0, 0, 0);
+    EXPECT(&p, "d", 3, 4, 5, 6);
+    EXPECT(&p, "f", 2);
+    EXPECT(&p, "g", 1);
+    ck_assert_double_eq(output_at(&p, "p", "e", 0), -1);
+    ck_assert_double_eq(output_at(&p, "p", "e", 1), 19);
+    ck_assert_double_eq(output_at(&p, "p", "e", 50), 999);
+    finish(&p);
+}
+END_TEST
+/* Impossible categories never come, the others as often as they should: 4000 draws, five deviations. */
+START_TEST(test_draws)
+{
+    struct program p;
+    once(&p,
+         "gml 1\nphase p {\n let z = expand(stack([-inf, log(1.0), -inf, log(3.0), -inf])[_, :], [4000, 5])\n"
+         " let c = rand.categorical(z)\n let n = rand.int([4000], 4)\n"
+         " output a = sum(c == 1), b = sum(c == 3), d = min(n), e = max(n), f = sum(n == 2)\n"
+         " output g = rand.categorical(stack([0.0, -inf, -inf])), h = rand.int([2], 1)\n}\n");
+    double one = output_at(&p, "p", "a", 0), three = output_at(&p, "p", "b", 0),
+           two = output_at(&p, "p", "f", 0);
+    ck_assert_double_eq(one + three, 4000);
+    ck_assert_double_eq_tol(one, 1000, 137);
+    ck_assert_double_eq_tol(two, 1000, 137);
+    EXPECT(&p, "d", 0);
+    EXPECT(&p, "e", 3);
+    EXPECT(&p, "g", 0);
+    EXPECT(&p, "h", 0, 0);
+    finish(&p);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("operators");
     tcase_add_test(t, test_functions);
     tcase_add_test(t, test_reductions);
     tcase_add_test(t, test_masked_rows);
+    tcase_add_test(t, test_joining);
+    tcase_add_test(t, test_indices);
+    tcase_add_test(t, test_putting);
+    tcase_add_test(t, test_order);
+    tcase_add_test(t, test_constants);
+    tcase_add_test(t, test_draws);
     return suite_run("operators", t, CK_NOFORK);
 }

@@ -39,6 +39,14 @@ const void *cuda_index_function(int op, int bytes)
 {
     return fake_function(op, bytes == 1, 0, 0);
 }
+const void *cuda_scan_function(int op, int dtype, int rows)
+{
+    return fake_function(op, dtype, 0, rows);
+}
+const void *cuda_sort_function(int op, int dtype)
+{
+    return fake_function(op, dtype, 0, 0);
+}
 const void *cuda_random_function(int op)
 {
     return fake_function(op, 0, 0, 0);

@@ -428,6 +428,51 @@ static void sample_indexed(void)
     start(&c, OP_copy, "[7]");
     finish(&c, build_1(&c.b, OP_copy, IN(&c, 1, DOM_ANY, 7)));
 }
+static val along(struct grad_case *c, enum op op, const val *in, uint32_t n, int axis, bool reverse)
+{
+    return build_attrs(&c->b, op, in, n, (int64_t[]){axis, reverse}, 2);
+}
+static void sample_scans(void)
+{
+    static const enum op ops[] = {OP_cumsum, OP_cumprod, OP_cummax};
+    struct grad_case c;
+    for (int i = 0; i < 3 * 2 * 2; i++) {
+        start(&c, ops[i % 3], "[4, 5] with a zero");
+        val x = IN(&c, 2, DOM_APART, 4, 5);
+        finish(&c, along(&c, ops[i % 3], &x, 1, i / 3 % 2, i / 6));
+        start(&c, OP_linear_scan, "[4, 5]");
+        val in[] = {IN(&c, 2, DOM_ANY, 4, 5), IN(&c, 2, DOM_ANY, 4, 5)};
+        finish(&c, along(&c, OP_linear_scan, in, 2, i / 3 % 2, i / 6));
+    }
+    start(&c, OP_cumprod, "[1, 3]");
+    val x = IN(&c, 2, DOM_ANY, 1, 3);
+    finish(&c, along(&c, OP_cumprod, &x, 1, 0, false));
+}
+static void sample_moves(void)
+{
+    static const double index[] = {2, 0, -1, 2, 3, 1}, places[] = {1, 3, 3, -1, 0, 2};
+    struct grad_case c;
+    start(&c, OP_concat, "[2, 3, 2], [2, 1, 2], [2, 2, 2]");
+    val part[] = {IN(&c, 3, DOM_ANY, 2, 3, 2), IN(&c, 3, DOM_ANY, 2, 1, 2), IN(&c, 3, DOM_ANY, 2, 2, 2)};
+    finish(&c, build_concat(&c.b, part, 3, 1));
+    start(&c, OP_take, "[3, 4] at [3, 2]");
+    val x = IN(&c, 2, DOM_ANY, 3, 4), i = add_input(&c, DT_I32, 2, (int64_t[]){3, 2}, DOM_ANY);
+    memcpy(c.in[1].at, places, sizeof places);
+    finish(&c, build_2(&c.b, OP_take, x, i));
+    start(&c, OP_spread, "[3, 2] to [3, 4]");
+    x = IN(&c, 2, DOM_ANY, 3, 2);
+    i = add_input(&c, DT_I32, 2, (int64_t[]){3, 2}, DOM_ANY);
+    memcpy(c.in[1].at, places, sizeof places);
+    finish(&c, build_spread(&c.b, x, i, size(&c, 4)));
+    for (int k = 0; k < 2; k++) {
+        enum op op = k ? OP_put_max : OP_put;
+        start(&c, op, "[5, 3] at [2, 3]");
+        x = IN(&c, 2, DOM_ANY, 5, 3);
+        i = add_input(&c, DT_I32, 2, (int64_t[]){2, 3}, DOM_ANY);
+        memcpy(c.in[1].at, index, sizeof index);
+        finish(&c, build_3(&c.b, op, x, i, IN(&c, 3, DOM_ANY, 2, 3, 3)));
+    }
+}
 /* leaf(exp(tree)) and pack(leaves): the flat value is used as a whole and leaf by leaf. */
 static void sample_trees(void)
 {
@@ -449,6 +494,8 @@ START_TEST(test_structured)
     sample_rows_of_classes();
     sample_matmul();
     sample_indexed();
+    sample_scans();
+    sample_moves();
     sample_trees();
 }
 END_TEST

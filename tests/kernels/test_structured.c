@@ -252,6 +252,19 @@ START_TEST(draws_are_philox)
         for (uint64_t i = 0; i < N; i++) {
             expect(rig_get(r, &r->out, (int64_t)i) == (double)uniform_u24(draw_bits(key, i, 0, 5)));
         }
+        if (t == 0) {
+            struct operand floats = r->out;
+            r->in[0] = rig_scalar(r, DT_I32);
+            r->in[1] = r->control;
+            r->out = rig_vector(r, DT_I32, N);
+            rig_set(r, &r->in[0], 0, 1000003);
+            rig_run(r, OP_randint, 2, 2, 3);
+            for (uint64_t i = 0; i < N; i++) {
+                expect(rig_get(r, &r->out, (int64_t)i) == floor(draw_bits(key, i, 0, 5) * 0x1p-32 * 1000003));
+            }
+            r->in[0] = r->control;
+            r->out = floats;
+        }
         rig_run(r, OP_normal, 1, 2, 3);
         for (uint64_t i = 0; i < N; i++) {
             double x = rig_get(r, &r->out, (int64_t)i);

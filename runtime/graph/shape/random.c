@@ -27,3 +27,10 @@ bool shape_bernoulli(struct shape_ctx *c)
            (c->out.dtype == DT_BOOL ||
             shape_fail(c, DIAG_E2002, "rand.bernoulli gives bool, not %s", shape_text(c, &c->out)));
 }
+
+bool shape_randint(struct shape_ctx *c)
+{
+    return draw(c) && shape_dtype(c, 0, DT_I32) && shape_rank(c, 0, 0) &&
+           (c->out.dtype == DT_I32 ||
+            shape_fail(c, DIAG_E2002, "rand.int gives i32, not %s", shape_text(c, &c->out)));
+}

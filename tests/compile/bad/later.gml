@@ -8,9 +8,7 @@ phase p {
     let r = scan (t in 0..4; h = 0.0) {
         next h = h + 1
     }
-    let a = concat(x, x)
     let b = frozen(net)
-    let c = rand.categorical(x)
     x[0] = 1
     next buf[0] = x[0]
 }
