@@ -459,7 +459,7 @@ bool is_later_name(const char *name);
 struct site builtin_site(struct bcall *c);
 struct value reduce_op(struct elab *e, struct bcall *c);
 extern const struct builtin shape_builtins[], row_builtins[], move_builtins[], order_builtins[],
-    tree_builtins[], rand_builtins[], number_builtins[];
+    conv_builtins[], sequence_builtins[], tree_builtins[], rand_builtins[], number_builtins[];
 /* elab_module.c */
 bool load_main(struct elab *e, const char *path, const char *text, uint32_t n);
 bool bind_modules(struct elab *e); /* names of every file, for one attempt */

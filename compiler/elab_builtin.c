@@ -7,9 +7,7 @@
 /* -- names */
 
 static const char *const later_names[] = {
-    "attention",  "block_linear", "bspline",  "causal_conv1d", "conv1d",     "conv2d",
-    "file",       "frozen",       "held",     "mlstm",         "orthogonal", "pinv",
-    "scale_grad", "solve_spd",    "ssd_scan", "states",        "pad",        "tensor",
+    "block_linear", "file", "frozen", "held", "orthogonal", "pinv", "solve_spd", "states", "pad", "tensor",
 };
 bool is_later_name(const char *name)
 {
@@ -20,8 +18,9 @@ bool is_later_name(const char *name)
     }
     return false;
 }
-static const struct builtin *const tables[] = {shape_builtins, row_builtins,  move_builtins,
-                                               order_builtins, tree_builtins, number_builtins};
+static const struct builtin *const tables[] = {shape_builtins, row_builtins,   move_builtins,
+                                               order_builtins, conv_builtins,  sequence_builtins,
+                                               tree_builtins,  number_builtins};
 
 static struct value run_elementwise(struct elab *e, struct bcall *c)
 {
