@@ -7,7 +7,7 @@
 /* -- names */
 
 static const char *const later_names[] = {
-    "block_linear", "file", "frozen", "held", "orthogonal", "pinv", "solve_spd", "states", "pad", "tensor",
+    "block_linear", "file", "frozen", "held", "orthogonal", "pinv", "states", "pad", "tensor",
 };
 bool is_later_name(const char *name)
 {

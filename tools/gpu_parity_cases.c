@@ -490,6 +490,12 @@ static void order_cases(struct parity *p)
     add(p, OP_argsort, &bad, 1, PLACE(p, DT_I32, 3, 40), ATTR(0), 0);
     add(p, OP_argsort, &bad, 1, PLACE(p, DT_I32, 3, 40), ATTR(1), 0);
     add(p, OP_cummax, &bad, 1, PLACE(p, DT_F32, 3, 40), ATTR(1, 0), 0);
+    struct operand a = filled(p, DOM_UNIT, PLACE(p, DT_F32, 3, 40, 40)),
+                   b = filled(p, DOM_UNIT, PLACE(p, DT_F32, 3, 40, 7));
+    for (int64_t i = 0; i < 3 * 40; i++) {
+        store(p, &a, i / 40 * 1600 + i % 40 * 41, 50);
+    }
+    add(p, OP_solve_spd, (struct operand[]){a, b}, 2, PLACE(p, DT_F32, 3, 40, 7), NO_ATTR, 1e-6);
     struct operand parts[] = {filled(p, DOM_ANY, PLACE(p, DT_F32, 6, 3, 5)), PLACE(p, DT_F32, 6, 0, 5),
                               filled(p, DOM_ANY, PLACE(p, DT_F32, 6, 4, 5))};
     add(p, OP_concat, parts, 3, PLACE(p, DT_F32, 6, 7, 5), ATTR(1), 0);

@@ -19,7 +19,8 @@ const void *cuda_row_function(int op, int dtype, int block); /* softmax, logsume
 const void *cuda_index_function(int op, int bytes); /* gather, pad, put, take by element size; put_add,
                                                    put_max, spread: 4 f32, -4 i32; pack, ranges, iota */
 const void *cuda_scan_function(int op, int dtype, int rows); /* rows: lanes are adjacent elements */
-const void *cuda_sort_function(int op, int dtype);           /* argsort, search */
+const void *cuda_solve_function(int dtype);
+const void *cuda_sort_function(int op, int dtype); /* argsort, search */
 const void *cuda_random_function(int op);
 const void *cuda_control_function(int op); /* step, knob, metric */
 const void *cuda_matmul_function(void);

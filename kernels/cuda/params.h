@@ -68,6 +68,12 @@ struct sort_params {
     int32_t descending;
 };
 
+/* solve_spd: `matrices` of order m with n columns; work holds the factor and the columns of each, in f64. */
+struct solve_params {
+    uint64_t a, b, out, work;
+    int64_t matrices, m, n;
+};
+
 /* Scans: `lanes` sequences of `length` elements that lie `inner` apart. */
 struct scan_params {
     uint64_t a, b, out;

@@ -52,6 +52,10 @@ uint64_t op_workspace(enum op op, const struct kargs *k, const struct target *t)
     if (op == OP_matmul) {
         return t->workspace;
     }
+    if (op == OP_solve_spd) {
+        /* for each matrix its factor and the columns, in f64 */
+        return 8 * (uint64_t)(operand_count(&k->in[0]) + operand_count(&k->in[1]));
+    }
     if (op == OP_put_add) {
         uint64_t rows = k->in[0].rank ? (uint64_t)k->in[0].dim[0] : 1;
         return PLAN_PUT_ADD_INDEX * (uint64_t)operand_count(&k->in[1]) + PLAN_PUT_ADD_ROW * (rows + 1);

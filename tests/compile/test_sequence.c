@@ -280,6 +280,8 @@ static const char *const bodies[] = {
     "2, 4]), part(w, 72, [1, 2, 4])).y",
     "mlstm(part(w, 0, [1, 2, 4, 3]), part(w, 24, [1, 2, 4, 3]), part(w, 48, [1, 2, 4, 2]), part(w, 64, [1, "
     "2, 4]), part(w, 72, [1, 2, 4])).s.c",
+    "solve_spd(part(w, 0, [2, 3, 3]) @ transpose(part(w, 0, [2, 3, 3])) + 3 * eye(3)[_, :], part(w, 18, [2, "
+    "3, 2]))",
     "bspline(part(w, 0, [20, 2]), expand((f32(iota(12)) - 5.5)[_, :], [2, 12]), 3) * f32(iota(8))",
     "pick(sort(part(w, 0, [4, 5])), argmax(part(w, 0, [4, 5]))) * cumprod(part(w, 20, [4]))",
 };

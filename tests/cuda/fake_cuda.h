@@ -43,6 +43,10 @@ const void *cuda_scan_function(int op, int dtype, int rows)
 {
     return fake_function(op, dtype, 0, rows);
 }
+const void *cuda_solve_function(int dtype)
+{
+    return fake_function(OP_solve_spd, dtype, 0, 0);
+}
 const void *cuda_sort_function(int op, int dtype)
 {
     return fake_function(op, dtype, 0, 0);

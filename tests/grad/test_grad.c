@@ -455,6 +455,13 @@ static void sample_moves(void)
     start(&c, OP_concat, "[2, 3, 2], [2, 1, 2], [2, 2, 2]");
     val part[] = {IN(&c, 3, DOM_ANY, 2, 3, 2), IN(&c, 3, DOM_ANY, 2, 1, 2), IN(&c, 3, DOM_ANY, 2, 2, 2)};
     finish(&c, build_concat(&c.b, part, 3, 1));
+    start(&c, OP_solve_spd, "[2, 3, 3] of x x^T + 1, [2, 3, 2]");
+    val y = IN(&c, 3, DOM_ANY, 2, 3, 3), right = IN(&c, 3, DOM_ANY, 2, 3, 2),
+        n = build_iota(&c.b, size(&c, 3));
+    val column = build_reshape(&c.b, n, 2, (dim[]){size(&c, 3), size(&c, 1)});
+    val square = build_matmul(&c.b, y, build_permute(&c.b, y, (int[]){0, 2, 1}));
+    val unit = build_cast(&c.b, build_2(&c.b, OP_eq, n, column), DT_F64);
+    finish(&c, build_2(&c.b, OP_solve_spd, build_2(&c.b, OP_add, square, unit), right));
     start(&c, OP_take, "[3, 4] at [3, 2]");
     val x = IN(&c, 2, DOM_ANY, 3, 4), i = add_input(&c, DT_I32, 2, (int64_t[]){3, 2}, DOM_ANY);
     memcpy(c.in[1].at, places, sizeof places);

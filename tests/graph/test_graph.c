@@ -157,6 +157,8 @@ static const struct shape_case cases[] = {
     {OP_concat, {"f32[A, B]", "f32[B, B]"}, .n_attr = 1, .attr = {1}, .code = DIAG_E2001},
     {OP_concat, {"f32[A, B]", "i32[A, B]"}, .n_attr = 1, .attr = {0}, .code = DIAG_E2001},
     {OP_concat, {"f32[A]"}, .n_attr = 1, .attr = {1}, .code = DIAG_I0001},
+    {OP_solve_spd, {"f32[B, N, N]", "f32[B, N, K]"}, .result = "f32[B, N, K]"},
+    {OP_solve_spd, {"f32[N, K]", "f32[N, K]"}, .code = DIAG_E2001},
     {OP_argsort, {"f32[B, K]"}, .n_attr = 1, .attr = {1}, .result = "i32[B, K]"},
     {OP_argsort, {"bool[K]"}, .n_attr = 1, .attr = {0}, .code = DIAG_E2002},
     {OP_search, {"f32[B, N]", "f32[B, K]"}, .result = "i32[B, K]"},

@@ -277,6 +277,48 @@ START_TEST(rows_are_put)
 }
 END_TEST
 
+/* a x = b holds for what comes out; the upper half of a differs from the lower by an antisymmetric part that
+ * must not matter. Tolerance: 1e-4 in f32, 1e-12 in f64. */
+START_TEST(solutions_solve)
+{
+    struct rig *r = rig_new();
+    for (int c = 0; c < 2; c++) {
+        enum dtype t = c ? DT_F64 : DT_F32;
+        enum { M = 9, N = 4, B = 5 };
+        int64_t a[] = {B, M, M}, b[] = {B, M, N};
+        static double s[B][M][M];
+        uint64_t seed = 3;
+        rig_reset(r);
+        r->in[0] = rig_tensor(r, t, 3, a);
+        r->in[1] = rig_tensor(r, t, 3, b);
+        rig_fill(r, &r->in[1], 4, -1, 1);
+        for (int64_t i = 0; i < B * M * M; i++) {
+            int64_t row = i / M % M, column = i % M, k = i / M / M;
+            s[k][row][column] = row == column ? M + 1 : column < row ? rig_random(&seed) : 0;
+        }
+        for (int64_t i = 0; i < B * M * M; i++) {
+            int64_t row = i / M % M, column = i % M, k = i / M / M;
+            s[k][row][column] = column > row ? s[k][column][row] : s[k][row][column];
+            rig_set(r, &r->in[0], i, s[k][row][column] + (column > row) * 0.25 - (column < row) * 0.25);
+        }
+        r->out = rig_tensor(r, t, 3, b);
+        struct operand work = rig_vector(r, DT_F64, B * M * (M + N));
+        r->k.work = work.offset;
+        r->k.work_bytes = B * M * (M + N) * 8;
+        rig_run(r, OP_solve_spd, 2, 0, 2);
+        for (int64_t i = 0; i < B * M * N; i++) {
+            double sum = 0;
+            for (int64_t k = 0; k < M; k++) {
+                sum += s[i / N / M][i / N % M][k] * rig_get(r, &r->out, i / N / M * M * N + k * N + i % N);
+            }
+            expect(rig_near(sum, rig_get(r, &r->in[1], i), t == DT_F32 ? 1e-4 : 1e-12));
+        }
+        memset(&r->k, 0, sizeof r->k);
+    }
+    rig_free(r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("order");
@@ -288,5 +330,6 @@ int main(void)
     tcase_add_test(t, take_and_spread);
     tcase_add_test(t, concat_joins);
     tcase_add_test(t, rows_are_put);
+    tcase_add_test(t, solutions_solve);
     return suite_run("order", t, CK_NOFORK);
 }
