@@ -77,7 +77,8 @@ GML_HD float normal_u24(uint32_t bits)
 
 /* Place i of a keyed permutation of 0 .. n-1: a balanced Feistel network over the smallest even number of
  * bits that holds n, walked until the value is below n (fewer than 4 rounds of the network on average). i
- * must be < n. */
+ * must be < n. A network makes even permutations only, and few rounds leave traces where halves are small:
+ * up to 256 places it runs longer, and half of the keys exchange the first two. */
 GML_HD uint32_t permute_index(uint32_t i, uint32_t n, uint64_t key, uint64_t epoch)
 {
     if (n < 2) {
@@ -89,9 +90,10 @@ GML_HD uint32_t permute_index(uint32_t i, uint32_t n, uint64_t key, uint64_t epo
     }
     uint32_t mask = (1u << half) - 1;
     uint64_t k = mix64(key ^ mix64(epoch + 0x9E3779B97F4A7C15ull));
+    uint32_t few = half <= 4, rounds = few ? 16 : 8;
     do {
         uint32_t left = i >> half, right = i & mask;
-        for (uint32_t round = 0; round < 8; round++) {
+        for (uint32_t round = 0; round < rounds; round++) {
             uint32_t f = (uint32_t)(mix64(k + round * 0x9E3779B97F4A7C15ull + right) >> 40) & mask;
             uint32_t next = left ^ f;
             left = right;
@@ -99,7 +101,7 @@ GML_HD uint32_t permute_index(uint32_t i, uint32_t n, uint64_t key, uint64_t epo
         }
         i = left << half | right;
     } while (i >= n);
-    return i;
+    return few && i < 2 ? i ^ (uint32_t)(mix64(~k) & 1) : i;
 }
 
 #endif
