@@ -336,7 +336,7 @@ static void row_cases(struct parity *p)
     add(p, OP_logsumexp, &nothing, 1, PLACE(p, DT_F32, 3), NO_ATTR, 5e-6);
 }
 
-/* -- products */
+/* -- products: 1e-6 times max(10, 2 sqrt(k)), as tests/kernels holds each backend to the exact product */
 static void product(struct parity *p, struct operand x, struct operand w)
 {
     int64_t size[LIMIT_RANK + 1];
@@ -353,7 +353,8 @@ static void product(struct parity *p, struct operand x, struct operand w)
     }
     size[x.rank - 1] = w.dim[w.rank - 1];
     size[x.rank] = -1;
-    add(p, OP_matmul, in, 2, place(p, DT_F32, size, 0), NO_ATTR, 2e-5);
+    double k = (double)x.dim[x.rank - 1];
+    add(p, OP_matmul, in, 2, place(p, DT_F32, size, 0), NO_ATTR, 1e-6 * fmax(10, 2 * sqrt(k)));
 }
 static void product_cases(struct parity *p)
 {
