@@ -256,7 +256,7 @@ def check_sanitize():
         t = Train("--steps", "20", "--debug-plan", prefix=prefix, limit=120)
         row(f"{kind}, 20 steps of --debug-plan", t.code == 0, f"exit {t.code}, {t.wall:.0f} s: {last_line(t.out + t.err)}")
     for kind in ("memcheck", "racecheck"):
-        code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", program("gpu_parity")], 120)
+        code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", program("gpu_parity")], 300)
         row(f"{kind}, all operators", code == 0, f"exit {code}, {wall:.0f} s: {last_line(out + err)}")
 
 
