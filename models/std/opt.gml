@@ -52,8 +52,10 @@ layer rmsprop{lr = 1e-2, rate = 0.99, eps = 1e-8, momentum = 0.0, centered = fal
     next v = v1
     return project(p - lr * v1)
 }
+## 1 - b^t, without the digits that f32 would lose at the first steps.
+fn rest(b, t) = -expm1(t * log(b))
 ## The direction of Adam at its t-th update out of the averages m and v of the gradient and its square: Kingma and Ba 2015, algorithm 1.
-fn adapted(m, v, t, b1, b2, eps) = (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
+fn adapted(m, v, t, b1, b2, eps) = (m / rest(b1, t)) / (sqrt(v / rest(b2, t)) + eps)
 ## Adam as torch.optim.Adam: decay is added to the gradient.
 layer adam{lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-8, decay = 0.0, clip = none, by = clip_norm}(p, g) {
     state m: p   = 0
