@@ -16,7 +16,7 @@ static const struct option_spec table[] = {
     [OPT_THREADS] = {"threads", 0, OPTION_INT, "N", "threads of the CPU; default all cores",
                      "train eval bench"},
     [OPT_PRECISION] = {"precision", 0, OPTION_CHOICE, "f32|tf32|bf16|f64",
-                       "arithmetic; f64 on the CPU only; default f32", RUNS},
+                       "arithmetic; f64 on the CPU; others later; default f32", RUNS},
     [OPT_OUT] = {"out", 0, OPTION_TEXT, "DIR", "run folder; default runs/<model>-<n>", "train"},
     [OPT_WEIGHTS] = {"weights", 0, OPTION_TEXT, "FILE", "start from these weights (.safetensors)",
                      "train eval bench"},

@@ -246,7 +246,17 @@ def check_digits():
     check_audit()
 
 
+def check_poison():
+    """A kernel that reads what was not written, or what is dead, meets NaN or -1 under --debug-plan: other bits, or a broken red zone."""
+    plain, debug = Train("--steps", "40"), Train("--steps", "40", "--debug-plan")
+    if plain.failed("40 steps") or debug.failed("40 steps of --debug-plan"):
+        return
+    same = plain.weights() == debug.weights() is not None
+    row("40 steps poisoned, without reuse, red zones read back", same, "same bits as plain" if same else "weights differ")
+
+
 def check_sanitize():
+    check_poison()
     tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     if not os.path.exists(tool):
         row("compute-sanitizer", False, "not found")
