@@ -32,6 +32,9 @@ MUST_CHECK enum status gml_compile_text(struct arena *a, const char *path, const
 MUST_CHECK enum status gml_elaborate(struct arena *a, const char *path, const char *text, uint32_t n,
                                      const struct compile_options *o, struct diag_sink *sink,
                                      struct graph **out);
+/* Before the passes, for checks of gradients: every value under a stop_grad becomes a `copy` node that stays.
+ */
+MUST_CHECK enum status gml_hold_stops(struct graph *in, struct diag_sink *sink, struct graph **out);
 /* Runs the pass list on a graph; returns the new graph. */
 MUST_CHECK enum status run_passes(struct graph *in, const struct compile_options *o, struct diag_sink *sink,
                                   struct graph **out);

@@ -30,7 +30,7 @@ static const struct {
     enum status (*run)(struct call *c);
 } commands[] = {
     {"train", command_train}, {"eval", command_eval},     {"summary", command_summary},
-    {"bench", command_bench}, {"doctor", command_doctor},
+    {"bench", command_bench}, {"doctor", command_doctor}, {"gradcheck", command_gradcheck},
 };
 
 static enum status dispatch(struct call *c)

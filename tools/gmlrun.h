@@ -24,6 +24,7 @@ enum {
     OPT_DEBUG_PLAN,
     OPT_PARTS,
     OPT_CUDA_PATH,
+    OPT_SAMPLES,
     OPT_LATER,
 };
 extern const struct program_spec gmlrun_spec;
@@ -39,12 +40,15 @@ struct call {
 MUST_CHECK enum status call_options(struct call *c);
 /* Reads a file whose name ends in .gmlb, compiles any other. */
 MUST_CHECK enum status call_graph(struct call *c, struct graph **out);
+/* Compiles in f64 whatever --precision says, with the values under stop_grad kept: for gradcheck. */
+MUST_CHECK enum status call_graph_f64(struct call *c, struct graph **out);
 
 enum status command_train(struct call *c);
 enum status command_eval(struct call *c);
 enum status command_summary(struct call *c);
 enum status command_bench(struct call *c);
 enum status command_doctor(struct call *c);
+enum status command_gradcheck(struct call *c);
 /* Not 0 after SIGINT or SIGTERM; the second one ends the process with exit 130. */
 const volatile sig_atomic_t *catch_signals(void);
 

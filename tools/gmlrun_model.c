@@ -11,7 +11,7 @@ static bool is_f64(const struct call *c)
     return p->given && strcmp(p->text, "f64") == 0;
 }
 
-static enum status compile(struct call *c, const char *path, struct graph **out)
+static struct compile_options compile_options(struct call *c)
 {
     const struct option_value *include = &c->o.at[OPT_INCLUDE];
     struct compile_set *set = arena_array(c->arena, struct compile_set, c->run.n_set);
@@ -24,17 +24,32 @@ static enum status compile(struct call *c, const char *path, struct graph **out)
                                 .set = set,
                                 .n_set = c->run.n_set};
     c->run.n_set = 0; /* done by the compiler */
-    if (!is_f64(c)) {
-        return gml_compile(c->arena, path, &o, &c->sink, out);
-    }
-    /* Before the passes, so that constants are folded in f64 too. */
+    return o;
+}
+
+/* In f64 from before the passes on, so that constants are folded in f64 too. */
+static enum status compile_f64(struct call *c, const char *path, bool hold_stops, struct graph **out)
+{
+    struct compile_options o = compile_options(c);
     char *text;
     size_t n;
     struct graph *g;
     TRY(file_read(c->arena, path, LIMIT_SOURCE_BYTES, &text, &n, &c->sink));
     TRY(gml_elaborate(c->arena, path, text, (uint32_t)n, &o, &c->sink, &g));
+    if (hold_stops) {
+        TRY(gml_hold_stops(g, &c->sink, &g));
+    }
     graph_set_precision(g, DT_F64);
     return run_passes(g, &o, &c->sink, out);
+}
+
+static enum status compile(struct call *c, const char *path, struct graph **out)
+{
+    if (is_f64(c)) {
+        return compile_f64(c, path, false, out);
+    }
+    struct compile_options o = compile_options(c);
+    return gml_compile(c->arena, path, &o, &c->sink, out);
 }
 
 static enum status read_graph(struct call *c, const char *path, struct graph **out)
@@ -64,4 +79,16 @@ enum status call_graph(struct call *c, struct graph **out)
     const char *path = c->o.args.at[0];
     *out = NULL;
     return ends_with(path, ".gmlb") ? read_graph(c, path, out) : compile(c, path, out);
+}
+
+enum status call_graph_f64(struct call *c, struct graph **out)
+{
+    const char *path = c->o.args.at[0];
+    *out = NULL;
+    if (ends_with(path, ".gmlb")) {
+        return diag_emit(&c->sink, DIAG_U0002, NO_SPAN,
+                         "`gmlrun %s` compiles in f64 and so needs the .gml file, not %s", c->o.command->name,
+                         path);
+    }
+    return compile_f64(c, path, true, out);
 }

@@ -4,7 +4,7 @@
 #include "tools/common_program.h"
 #include "tools/gmlrun.h"
 
-#define RUNS "train eval summary bench"
+#define RUNS "train eval summary bench gradcheck"
 
 static const struct option_spec table[] = {
     [OPT_DEVICE] = {"device", 0, OPTION_TEXT, "cpu|cuda[:N]",
@@ -12,17 +12,19 @@ static const struct option_spec table[] = {
     [OPT_SET] = {"set", 0, OPTION_PAIRS, "NAME=VALUE", "change a config of the model; may be repeated", RUNS},
     [OPT_DATA] = {"data", 0, OPTION_PAIRS, "NAME=FILE", "another file for a data set; may be repeated", RUNS},
     [OPT_STEPS] = {"steps", 0, OPTION_INT, "N", "end after N training steps", "train"},
-    [OPT_SEED] = {"seed", 0, OPTION_INT, "S", "seed of every random draw; default 1", "train eval bench"},
+    [OPT_SEED] = {"seed", 0, OPTION_INT, "S", "seed of every random draw; default 1",
+                  "train eval bench gradcheck"},
     [OPT_THREADS] = {"threads", 0, OPTION_INT, "N", "threads of the CPU; default all cores",
-                     "train eval bench"},
+                     "train eval bench gradcheck"},
     [OPT_PRECISION] = {"precision", 0, OPTION_CHOICE, "f32|tf32|bf16|f64",
-                       "arithmetic; f64 on the CPU; others later; default f32", RUNS},
+                       "arithmetic; f64 on the CPU; others later; default f32", "train eval summary bench"},
     [OPT_OUT] = {"out", 0, OPTION_TEXT, "DIR", "run folder; default runs/<model>-<n>", "train"},
     [OPT_WEIGHTS] = {"weights", 0, OPTION_TEXT, "FILE", "start from these weights (.safetensors)",
-                     "train eval bench"},
-    [OPT_PHASE] = {"phase", 0, OPTION_TEXT, "P", "phase to evaluate (default eval) or to measure",
-                   "eval bench"},
-    [OPT_JSON] = {"json", 0, OPTION_FLAG, NULL, "result as one JSON line", "train eval bench doctor"},
+                     "train eval bench gradcheck"},
+    [OPT_PHASE] = {"phase", 0, OPTION_TEXT, "P", "phase to evaluate (default eval), measure or check",
+                   "eval bench gradcheck"},
+    [OPT_JSON] = {"json", 0, OPTION_FLAG, NULL, "result as one JSON line",
+                  "train eval bench doctor gradcheck"},
     [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "no progress", "train eval bench"},
     [OPT_LOG_EVERY] = {"log-every", 0, OPTION_INT, "N",
                        "a line of metrics every N steps; default 1/200 of the run", "train"},
@@ -35,6 +37,8 @@ static const struct option_spec table[] = {
                    "bench"},
     [OPT_CUDA_PATH] = {"cuda-path", 0, OPTION_TEXT, "DIR", "folder of the CUDA libraries",
                        "train eval bench doctor"},
+    [OPT_SAMPLES] = {"samples", 0, OPTION_INT, "N", "elements of each parameter to check; default 8",
+                     "gradcheck"},
     [OPT_LATER] = {"gpus", 0, OPTION_INT, "N", "comes later", NULL},
     {"steps-per-launch", 0, OPTION_INT, "K", "comes later", NULL},
     {"audit", 0, OPTION_FLAG, NULL, "comes later", NULL},
@@ -52,6 +56,7 @@ static const struct command_spec commands[] = {
     {"eval", "MODEL", 1, 1, "metrics of a phase over all its rows, with --weights FILE"},
     {"summary", "MODEL", 1, 1, "parameters, phases and memory"},
     {"bench", "MODEL", 1, 1, "steps per second and time of a step"},
+    {"gradcheck", "MODEL", 1, 1, "gradients against finite differences, in f64 on the CPU"},
     {"doctor", NULL, 0, 0, "what this machine offers and what is missing"},
     {"resume", "DIR", 0, 99, "comes later"},
     {"predict", "MODEL", 0, 99, "comes later"},
@@ -59,7 +64,6 @@ static const struct command_spec commands[] = {
     {"dump", "MODEL", 0, 99, "comes later"},
     {"profile", "MODEL", 0, 99, "comes later"},
     {"tune", "MODEL", 0, 99, "comes later"},
-    {"gradcheck", "MODEL", 0, 99, "comes later"},
     {"compare", "MODEL", 0, 99, "comes later"},
     {"report", "DIR...", 0, 99, "comes later"},
     {"plot", "DIR... METRIC", 0, 99, "comes later"},
@@ -152,7 +156,7 @@ enum status call_options(struct call *c)
     TRY(refuse_later(c));
     TRY(device_option(c));
     pair_options(c);
-    static const int above_zero[] = {OPT_MAX_SKIPS, OPT_LOG_EVERY};
+    static const int above_zero[] = {OPT_MAX_SKIPS, OPT_LOG_EVERY, OPT_SAMPLES};
     for (size_t i = 0; i < sizeof above_zero / sizeof *above_zero; i++) {
         if (number(c, above_zero[i], 1) < 1) {
             return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--%s` takes a whole number above 0",

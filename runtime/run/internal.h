@@ -67,6 +67,12 @@ static inline struct control *run_control(const struct run *r)
     return (struct control *)(void *)(r->image + r->plan->control);
 }
 
+/* open.c: the host image is filled as run_open does, but no device is opened. */
+MUST_CHECK enum status run_open_host(struct graph *g, const struct run_options *o, struct diag_sink *sink,
+                                     struct run **out);
+/* run.c */
+enum status no_phase(struct run *r, const char *name, const char *what); /* "to evaluate" */
+int user_phase(const struct run *r, const char *name);                   /* -1 = none */
 /* faults.c */
 enum status device_failed(struct run *r, enum status st);
 /* Runs a variant on the host image: init, data, run expressions. */

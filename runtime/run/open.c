@@ -298,6 +298,15 @@ enum status run_open_plan(struct graph *g, const struct run_options *o, struct d
     return hand_over(r, load(r, &cpu), out);
 }
 
+enum status run_open_host(struct graph *g, const struct run_options *o, struct diag_sink *sink,
+                          struct run **out)
+{
+    struct target cpu = {.name = "cpu"};
+    struct run *r = run_new(g, o, sink);
+    enum status st = load(r, &cpu);
+    return hand_over(r, st == ST_OK ? fill_image(r) : st, out);
+}
+
 void run_close(struct run *r)
 {
     if (!r) {

@@ -72,7 +72,7 @@ enum status run_train(struct run *r, struct summary *out)
     return finish(r, st, out);
 }
 
-static enum status no_phase(struct run *r, const char *name, const char *what)
+enum status no_phase(struct run *r, const char *name, const char *what)
 {
     struct text t = {.arena = r->arena};
     const char **names = arena_array(r->arena, const char *, r->graph->phases.n);
@@ -93,7 +93,7 @@ static enum status no_phase(struct run *r, const char *name, const char *what)
     return st;
 }
 
-static int user_phase(const struct run *r, const char *name)
+int user_phase(const struct run *r, const char *name)
 {
     int i = graph_find_phase(r->graph, name);
     return i >= 0 && r->graph->phases.at[i].kind == PHASE_USER ? i : -1;
