@@ -3,7 +3,7 @@
 #   sh tools/setup.sh          what the build needs
 #   sh tools/setup.sh tests    what the tests need besides
 set -eu
-packages="gcc g++ cmake ninja-build pkg-config flex bison libjansson-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libopenblas-serial-dev"
+packages="gcc g++ cmake ninja-build pkg-config flex bison libjansson-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcsv-dev libopenblas-serial-dev"
 if [ "${1:-}" = tests ]; then
     packages="$packages check clang clang-format python3-numpy"
 fi

@@ -90,7 +90,12 @@ static enum status find_fields(struct arena *a, struct data_set *d, const struct
         const struct data_field *field = &d->data->field[i];
         TRY(find_member(d, f, field->source, sink, &d->field[i]));
         const struct array *x = d->field[i];
-        if (x->type == FT_BYTES || x->type == FT_UNICODE) {
+        if (x->note) {
+            enum status st = array_need_numbers(x, d->path, sink);
+            diag_note(sink, "the data set `%s` uses it for its member `%s`", d->data->name, field->name);
+            return st;
+        }
+        if (file_type_is_text(x->type)) {
             return diag_emit(sink, DIAG_F3107, d->data->span,
                              "member `%s` of %s is text and cannot be the %s member `%s`", field->source,
                              d->path, dtype_name(field->type.dtype), field->name);
@@ -124,7 +129,7 @@ static enum status open_one(struct data_sets *s, struct data_set *d, struct diag
         return st;
     }
     d->hash = fnv1a64(bytes, n);
-    TRY(npz_parse(s->arena, d->path, bytes, n, sink, &f));
+    TRY(arrays_parse(s->arena, d->path, bytes, n, sink, &f));
     TRY(find_fields(s->arena, d, &f, sink));
     return split_make(s->arena, d, &f, sink);
 }

@@ -7,7 +7,7 @@ enum { MAX_PARTS = 1024 };
 /* Text of one value of the split field: strings as they are, numbers as shortest decimals. */
 static const char *split_value(struct arena *a, const struct array *x, int64_t row)
 {
-    if (x->type == FT_BYTES || x->type == FT_UNICODE) {
+    if (file_type_is_text(x->type)) {
         return array_string(a, x, row);
     }
     return arena_printf(a, "%.17g", array_number(x, row));

@@ -13,7 +13,7 @@ struct file_type_row {
     bool is_float;
 };
 extern const struct file_type_row file_types[];
-enum { FILE_TYPES = FT_UNICODE + 1 };
+enum { FILE_TYPES = FT_STRING + 1 };
 
 /* Where the bytes come from, for messages: the path, and the member of an npz or "". */
 struct origin {
@@ -54,6 +54,22 @@ MUST_CHECK enum status npy_parse(const struct origin *o, const void *bytes, size
 /* Appends header and data. Fails with F3004 for a kind that npy does not have. */
 MUST_CHECK enum status npy_append(const struct origin *o, const struct array *x, struct text *to);
 
+/* -- inflate.c */
+enum {
+    DEFLATE_RATIO = 1032,
+    INFLATE_RAW = -15,
+    INFLATE_GZIP = 15 + 16
+}; /* the most deflate can do; windows */
+#define INFLATE_BYTES ((uint64_t)1 << 34)
+/* Whether so many packed bytes can become `size`, and the result is within the limit. */
+bool inflate_possible(uint64_t packed, uint64_t size);
+/* Exactly `size` bytes from exactly `packed`; gzip: and checksum and length are right. */
+bool inflate_exactly(const unsigned char *from, uint64_t packed, unsigned char *to, uint64_t size,
+                     int window);
+/* The first bytes only; returns how many there are, at most `size`. */
+uint64_t inflate_start(const unsigned char *from, uint64_t packed, unsigned char *to, uint64_t size,
+                       int window);
+
 /* -- zip.c */
 enum { ZIP_END_BYTES = 22 };
 struct zip_member {
@@ -72,5 +88,11 @@ MUST_CHECK enum status zip_open(const struct origin *o, const void *bytes, size_
 /* Copies a member into the arena and checks its CRC. */
 MUST_CHECK enum status zip_extract(const struct origin *o, const struct zip *z, const struct zip_member *m,
                                    void **out);
+
+/* -- idx.c, csv.c: by content and by separator */
+bool idx_is(const void *bytes, size_t n); /* plain */
+bool gzip_is(const void *bytes, size_t n);
+MUST_CHECK enum status csv_separated_parse(struct arena *a, const char *path, const void *bytes, size_t n,
+                                           char separator, struct diag_sink *sink, struct array_file *out);
 
 #endif

@@ -13,7 +13,7 @@ const struct file_type_row file_types[] = {
     [FT_I64] = {"i64", "<i8", "I64", 8, false},    [FT_F16] = {"f16", "<f2", "F16", 2, true},
     [FT_BF16] = {"bf16", NULL, "BF16", 2, true},   [FT_F32] = {"f32", "<f4", "F32", 4, true},
     [FT_F64] = {"f64", "<f8", "F64", 8, true},     [FT_BYTES] = {"bytes", "|S", NULL, 0, false},
-    [FT_UNICODE] = {"text", "<U", NULL, 0, false},
+    [FT_UNICODE] = {"text", "<U", NULL, 0, false}, [FT_STRING] = {"text", NULL, NULL, 0, false},
 };
 _Static_assert(sizeof file_types / sizeof *file_types == FILE_TYPES, "one row per kind");
 
@@ -25,6 +25,11 @@ size_t file_type_size(enum file_type t)
 const char *file_type_name(enum file_type t)
 {
     return file_types[t].name;
+}
+
+bool file_type_is_text(enum file_type t)
+{
+    return file_types[t].bytes == 0;
 }
 
 const struct array *array_find(const struct array_file *f, const char *name)
@@ -110,6 +115,9 @@ double array_number(const struct array *x, int64_t i)
 
 const char *array_string(struct arena *a, const struct array *x, int64_t i)
 {
+    if (x->type == FT_STRING) {
+        return ((const char *const *)x->bytes)[i];
+    }
     const unsigned char *at = (const unsigned char *)x->bytes + (size_t)i * x->item_bytes;
     uint32_t width = x->type == FT_UNICODE ? 4 : 1, n = x->item_bytes / width, length = 0;
     while (n > 0 && little(at + (size_t)(n - 1) * width, (int)width) == 0) {
@@ -120,6 +128,23 @@ const char *array_string(struct arena *a, const struct array *x, int64_t i)
         length += utf8_put(s + length, (uint32_t)little(at + (size_t)k * width, (int)width));
     }
     return s;
+}
+
+enum status array_need_numbers(const struct array *x, const char *path, struct diag_sink *sink)
+{
+    bool text = file_type_is_text(x->type);
+    if (!text && !x->note) {
+        return ST_OK;
+    }
+    if (!x->note) {
+        return diag_emit(sink, DIAG_F3107, NO_SPAN, "%s: `%s` is text, and numbers are needed", path,
+                         x->name);
+    }
+    enum status st = diag_emit(sink, text ? DIAG_F4004 : DIAG_F4005, NO_SPAN, "%s: column `%s`, %s", path,
+                               x->name, x->note);
+    diag_help(sink, text ? "correct the cell; decimals are written with a point, such as 1.5"
+                         : "fill the cell or remove the row; gml invents no values");
+    return st;
 }
 
 enum status format_error(const struct origin *o, enum diag_code c, const char *fmt, ...)

@@ -13,8 +13,6 @@ enum {
     CENTRAL_BYTES = 46,
     LOCAL_BYTES = 30
 };
-enum { DEFLATE_RATIO = 1032 };
-#define MEMBER_BYTES ((uint64_t)1 << 34)
 
 static bool has_mark(const unsigned char *at, char a, char b)
 {
@@ -137,7 +135,7 @@ static enum status check_sizes(const struct origin *o, const struct zip_member *
         return format_error(o, DIAG_F3014, "stored, but %llu bytes are to become %llu",
                             (unsigned long long)m->packed, (unsigned long long)m->size);
     }
-    if (m->size > MEMBER_BYTES || m->size / DEFLATE_RATIO > m->packed) {
+    if (!inflate_possible(m->packed, m->size)) {
         return format_error(o, DIAG_F3014, "%llu packed bytes cannot become %llu",
                             (unsigned long long)m->packed, (unsigned long long)m->size);
     }
@@ -200,42 +198,6 @@ enum status zip_open(const struct origin *o, const void *bytes, size_t n, struct
     return ST_OK;
 }
 
-static voidpf zip_alloc(voidpf ctx, uInt n, uInt size)
-{
-    return arena_alloc(ctx, mem_size(n, size));
-}
-
-static void zip_free(voidpf ctx, voidpf p)
-{
-    (void)ctx; /* goes with its arena */
-    (void)p;
-}
-
-/* Inflates exactly m->size bytes from exactly m->packed. */
-static bool inflate_all(const struct zip *z, const struct zip_member *m, unsigned char *to)
-{
-    struct arena *scratch = arena_new();
-    z_stream s = {.zalloc = zip_alloc, .zfree = zip_free, .opaque = scratch};
-    uint64_t in = m->packed, out = m->size;
-    unsigned char none;
-    int state = inflateInit2(&s, -MAX_WBITS);
-    s.next_in = (unsigned char *)z->bytes + m->at;
-    s.next_out = m->size ? to : &none;
-    while (state == Z_OK) {
-        s.avail_in = in > UINT32_MAX ? UINT32_MAX : (uInt)in;
-        s.avail_out = out > UINT32_MAX ? UINT32_MAX : (uInt)out;
-        uInt had_in = s.avail_in, had_out = s.avail_out;
-        state = inflate(&s, Z_NO_FLUSH);
-        in -= had_in - s.avail_in;
-        out -= had_out - s.avail_out;
-        if (state == Z_OK && had_in == s.avail_in && had_out == s.avail_out) {
-            break; /* no progress: more data than room, or the other way round */
-        }
-    }
-    arena_free(scratch);
-    return state == Z_STREAM_END && in == 0 && out == 0;
-}
-
 static uint32_t crc_of(const unsigned char *at, uint64_t n)
 {
     uLong crc = crc32(0, NULL, 0);
@@ -253,7 +215,7 @@ enum status zip_extract(const struct origin *o, const struct zip *z, const struc
     unsigned char *to = arena_alloc(o->arena, (size_t)m->size);
     if (m->method == 0) {
         memcpy(to, z->bytes + m->at, (size_t)m->size);
-    } else if (!inflate_all(z, m, to)) {
+    } else if (!inflate_exactly(z->bytes + m->at, m->packed, to, m->size, INFLATE_RAW)) {
         return format_error(o, DIAG_F3015,
                             "the compressed data is damaged, or has another size than the directory says");
     }

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Writes the files of tests/format/files with NumPy, so that the readers are tested against its writers."""
+import gzip
 import os
+import struct
 import sys
 
 import numpy as np
@@ -25,3 +27,23 @@ kinds = {
 }
 np.savez(f"{out}/kinds.npz", **kinds)
 np.savez_compressed(f"{out}/packed.npz", x=np.zeros((40, 40), np.float32), y=np.arange(40, dtype=np.int32))
+
+
+def idx(code, a):
+    """a as an idx file, as in http://yann.lecun.com/exdb/mnist (description of the format)."""
+    big = a.astype(a.dtype.newbyteorder(">"))
+    return bytes([0, 0, code, a.ndim]) + struct.pack(f">{a.ndim}I", *a.shape) + big.tobytes()
+
+
+def write(name, data):
+    with open(f"{out}/{name}", "wb") as f:
+        f.write(data)
+
+
+for name, code, t in (("u8", 8, np.uint8), ("i8", 9, np.int8), ("i16", 11, np.int16), ("i32", 12, np.int32),
+                      ("f32", 13, np.float32), ("f64", 14, np.float64)):
+    write(f"{name}-idx2-ubyte", idx(code, np.arange(6).reshape(2, 3).astype(t) * 20 - (0 if t == np.uint8 else 50)))
+labels = idx(8, np.arange(40, dtype=np.uint8) % 10)
+write("labels-idx1-ubyte.gz", gzip.compress(labels, mtime=0))
+write("bomb-idx1-ubyte.gz", gzip.compress(labels[:4] + b"\x7f\xff\xff\xff" + labels[8:], mtime=0))
+write("text.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0))

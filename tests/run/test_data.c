@@ -1,7 +1,9 @@
 /* Data sets: splits, reordering, exact conversion, and what is refused. The plan is made by hand. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "runtime/base/seam.h"
 #include "runtime/data/data.h"
 #include "tests/suite.h"
 
@@ -223,6 +225,38 @@ START_TEST(conversion_is_exact_or_refused)
 }
 END_TEST
 
+/* A CSV file as a data set: columns by name, a split by text; cells that are no numbers are refused when
+ * used. */
+START_TEST(csv_columns_are_fields)
+{
+    static const char text[] = "when,x,y,part\n2024-01-01,0.5,3,b\n2024-01-02,1.5,4,a\n2024-01-03,,5,b\n";
+    const char *path = arena_printf(arena, "%s/d.npz", folder);
+    ck_assert_int_eq(file_write(path, text, sizeof text - 1, &sink), ST_OK);
+    struct data_override over = {"d", arena_printf(arena, "%s/d.csv", folder)};
+    ck_assert_int_eq(rename(path, over.file), 0);
+    data->split = SPLIT_FIELD;
+    data->split_field = "part";
+    add_field("y", DT_I32, 3, 0);
+    struct data_sets *s;
+    ck_assert_int_eq(data_open(g, folder, &over, 1, &sink, &s), ST_OK);
+    ck_assert(s->at[0].rows == 3 && s->at[0].n_part == 2 && s->at[0].part[1].row0 == 2);
+    char *image = arena_alloc(arena, 4096);
+    ck_assert_int_eq(data_fill(s, 0, &plan, image, &sink), ST_OK);
+    static const int32_t want[] = {3, 5, 4};
+    ck_assert_mem_eq(image + 256, want, sizeof want);
+    data_close(s);
+    add_field("x", DT_F32, 3, 0);
+    ck_assert_int_eq(data_open(g, folder, &over, 1, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F4005, "column `x`, line 4, column 2");
+    data->n_field = 1;
+    sink.list.n = 0;
+    add_field("when", DT_F32, 3, 0);
+    ck_assert_int_eq(data_open(g, folder, &over, 1, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F4004, "column `when`, line 2, column 1: `2024-01-01` is no number");
+    unlink(over.file);
+}
+END_TEST
+
 START_TEST(members_are_checked)
 {
     unsigned char x[12] = {0};
@@ -259,6 +293,7 @@ int main(void)
     tcase_add_test(t, fractions_and_ranges_keep_the_order);
     tcase_add_test(t, unknown_split_lists_what_there_is);
     tcase_add_test(t, conversion_is_exact_or_refused);
+    tcase_add_test(t, csv_columns_are_fields);
     tcase_add_test(t, members_are_checked);
     return suite_run("data", t, CK_FORK);
 }
