@@ -4,6 +4,7 @@
  * Integers are computed as integers.
  */
 #include "compiler/passes.h"
+#include "runtime/base/bf16.h"
 #include "kernels/vocab.h"
 
 /* Rows that exist for integers, by signature. */
@@ -41,22 +42,22 @@ static const struct {
 
 static double rounded(enum dtype t, double x)
 {
-    return t == DT_F32 ? (double)(float)x : x;
+    return t == DT_F32 ? (double)(float)x : t == DT_BF16 ? (double)bf16_widen(bf16_round((float)x)) : x;
 }
 static bool eval_cast(enum dtype in, enum dtype out, double x, double *r)
 {
     if (out == DT_I32) {
-        *r = in == DT_F32 ? gml_i32_f32((float)x) : gml_i32_f64(x);
+        *r = in == DT_F64 ? gml_i32_f64(x) : gml_i32_f32((float)rounded(in, x));
     } else if (out == DT_BOOL) {
         *r = rounded(in, x) != 0;
     } else {
-        *r = out == DT_F64 ? rounded(in, x) : x;
+        *r = out == DT_BF16 || in == DT_BF16 || out == DT_F64 ? rounded(out, rounded(in, x)) : x;
     }
     return true;
 }
 bool elem_eval(enum op op, enum dtype in, enum dtype out, const double *x, double *r)
 {
-    if (op_table[op].kind != OPK_ELEM || in == DT_BF16 || out == DT_BF16) {
+    if (op_table[op].kind != OPK_ELEM) {
         return false;
     }
     if (op == OP_cast) {
@@ -66,7 +67,8 @@ bool elem_eval(enum op op, enum dtype in, enum dtype out, const double *x, doubl
         *r = (double)evaluators[op].i32((int32_t)x[0], (int32_t)x[1], (int32_t)x[2]);
         return true;
     }
-    enum dtype as = out == DT_BOOL ? in : DT_F64;
+    enum dtype as =
+        out == DT_BOOL || in == DT_BF16 ? in : DT_F64; /* few digits: as if they had been stored */
     *r = evaluators[op].f64(rounded(as, x[0]), rounded(as, x[1]), rounded(as, x[2]));
     return true;
 }

@@ -8,6 +8,7 @@
 #define GML_KERNELS_CPU_H
 #include "kernels/fault.h"
 #include "kernels/kernel.h"
+#include "runtime/base/bf16.h"
 
 /* Two versions of a hot loop, chosen when the program starts. Both give the same bits: nothing is contracted
  * or reassociated. */
@@ -69,24 +70,38 @@ static inline int64_t rows_per_unit(int64_t width)
 enum { ITER_OPERANDS = 4 };
 struct iter {
     int rank, n;
+    unsigned narrow;                                            /* bit i: operand i is widened from bf16 */
     int64_t count;                                              /* elements */
     int64_t dim[LIMIT_RANK], stride[LIMIT_RANK][ITER_OPERANDS]; /* bytes */
 };
 /* One run: n elements; operand i starts at p[i] and advances s[i] bytes. */
 typedef void (*iter_fn)(char *const *p, const int64_t *s, int64_t n);
-/* The shape is that of o[0]; an operand of rank 0 is a scalar for all elements. */
+/* The shape is that of o[0]; an operand of rank 0 is a scalar for all elements. `narrow` is 0: elements are
+ * as they are. */
 void iter_make(struct iter *it, const struct operand *const *o, int n);
-/* Calls fn for the elements [from, to); base[i] = first element of operand i. */
+/* Calls fn for the elements [from, to); base[i] = first element of operand i. Where narrow operands are, fn
+ * is a run over f32: it gets them widened block by block, and what it stores is rounded. */
 void iter_run(const struct iter *it, char *const *base, int64_t from, int64_t to, iter_fn fn);
-/* The run that copies p[1] to p[0] for elements of 1, 4 or 8 bytes. */
+/* The run that copies p[1] to p[0] for elements of 1, 2, 4 or 8 bytes. */
 iter_fn iter_copy(size_t bytes);
+/* n numbers that lie `stride` bytes apart, as adjacent f32; and back, rounded. */
+void bf16_widen_run(float *to, const char *from, int64_t stride, int64_t n);
+void bf16_round_run(char *to, int64_t stride, const float *from, int64_t n);
+/* The type that a kernel computes in. */
+static inline enum dtype work_type(enum dtype t)
+{
+    return t == DT_BF16 ? DT_F32 : t;
+}
 
 /* The run of an elementwise row on a dtype (of its operands, for comparisons too); NULL when the row does not
- * have it. */
+ * have it. For bf16 that of f32, over widened elements. */
 iter_fn elem_run_of(enum op op, enum dtype t);
 
-/* Calls name_f32 or name_f64, which kernels/cpu/twice.h makes from one text. */
-#define BY_FLOAT(t, name, ...) ((t) == DT_F64 ? name##_f64(__VA_ARGS__) : name##_f32(__VA_ARGS__))
+/* Calls name_f32, name_f64 or name_bf16, which kernels/cpu/twice.h makes from one text. */
+#define BY_FLOAT(t, name, ...)                                                                               \
+    ((t) == DT_F64    ? name##_f64(__VA_ARGS__)                                                              \
+     : (t) == DT_BF16 ? name##_bf16(__VA_ARGS__)                                                             \
+                      : name##_f32(__VA_ARGS__))
 
 /* All kernels: a row without its function is a link error. */
 #define CPU_KERNEL(name)                                           void cpu_##name(void *arena, const struct kargs *k, struct slice s);

@@ -149,7 +149,7 @@ static const iter_fn runs[OP_COUNT][DT_COUNT] = {
 
 iter_fn elem_run_of(enum op op, enum dtype t)
 {
-    return runs[op][t];
+    return runs[op][work_type(t)];
 }
 
 int64_t cpu_units_elem(const struct kargs *k)
@@ -168,6 +168,9 @@ static void elem_run(void *arena, const struct kargs *k, struct slice s, iter_fn
     }
     struct iter it;
     iter_make(&it, o, n);
+    for (int i = 0; i < n; i++) {
+        it.narrow |= (unsigned)(o[i]->dtype == DT_BF16) << i;
+    }
     iter_run(&it, base, s.from * UNIT_ELEMENTS, min_i64(s.to * UNIT_ELEMENTS, it.count), run);
 }
 
@@ -190,14 +193,14 @@ static const iter_fn casts[DT_COUNT][DT_COUNT] = {
     [DT_F32] = CAST_ROW(f32), [DT_F64] = CAST_ROW(f64), [DT_I32] = CAST_ROW(i32), [DT_BOOL] = CAST_ROW(bool)};
 
 /* The dtype that names the run: of the first input that is no condition. */
-#define PICK_FLOAT(op)    runs[op][k->in[0].dtype]
+#define PICK_FLOAT(op)    elem_run_of(op, (enum dtype)k->in[0].dtype)
 #define PICK_NUMBER(op)   PICK_FLOAT(op)
 #define PICK_COMPARE(op)  PICK_FLOAT(op)
 #define PICK_EQUAL(op)    PICK_FLOAT(op)
 #define PICK_LOGIC(op)    PICK_FLOAT(op)
 #define PICK_CLASSIFY(op) PICK_FLOAT(op)
-#define PICK_CHOOSE(op)   runs[op][k->in[1].dtype]
-#define PICK_CAST(op)     casts[k->in[0].dtype][k->out[0].dtype]
+#define PICK_CHOOSE(op)   elem_run_of(op, (enum dtype)k->in[1].dtype)
+#define PICK_CAST(op)     casts[work_type((enum dtype)k->in[0].dtype)][work_type((enum dtype)k->out[0].dtype)]
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
     void cpu_##name(void *arena, const struct kargs *k, struct slice s)                                      \
     {                                                                                                        \

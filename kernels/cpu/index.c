@@ -92,12 +92,53 @@ static void put_rows(void *arena, const struct kargs *k, struct slice s, iter_fn
     }
 }
 
+/* Sums of bf16 are kept in f32 until a row has all of them, so the rows of v that belong to a row are listed
+ * first: `next`, one per index, then `head`, one per row of x, in the scratch. Lists are in ascending order;
+ * an index is in the list of one row, and so of one unit. */
+static void add_bf16(void *arena, const struct kargs *k, struct slice s)
+{
+    enum { COLUMNS = 512 };
+    const struct operand *x = &k->in[0];
+    int64_t width = row_elements(x), per = put_add_rows(k), n = operand_count(&k->in[1]);
+    int64_t lo = s.from * per, hi = min_i64(s.to * per, x->dim[0]);
+    const int32_t *index = cpu_at(arena, &k->in[1]);
+    const struct bf16 *from = cpu_at(arena, x), *v = cpu_at(arena, &k->in[2]);
+    struct bf16 *out = cpu_at(arena, &k->out[0]);
+    int32_t *next = (int32_t *)(void *)((char *)arena + k->work), *head = next + n;
+    for (int64_t row = lo; row < hi; row++) {
+        head[row] = -1;
+    }
+    for (int64_t i = n - 1; i >= 0; i--) {
+        int64_t row = checked_index(arena, k, index[i], x->dim[0]);
+        if (row >= lo && row < hi) {
+            next[i] = head[row];
+            head[row] = (int32_t)i;
+        }
+    }
+    for (int64_t at = lo * width; at < hi * width;) {
+        int64_t row = at / width, column = at % width, m = min_i64(COLUMNS, width - column);
+        float sum[COLUMNS];
+        bf16_widen_run(sum, (const char *)(from + at), sizeof *from, m);
+        for (int32_t i = head[row]; i >= 0; i = next[i]) {
+            for (int64_t j = 0; j < m; j++) {
+                sum[j] += bf16_widen(v[i * width + column + j]);
+            }
+        }
+        bf16_round_run((char *)(out + at), sizeof *out, sum, m);
+        at += m;
+    }
+}
+
 int64_t cpu_units_put_add(const struct kargs *k)
 {
     return put_units(k);
 }
 void cpu_put_add(void *arena, const struct kargs *k, struct slice s)
 {
+    if (k->in[0].dtype == DT_BF16) {
+        add_bf16(arena, k, s);
+        return;
+    }
     put_rows(arena, k, s, elem_run_of(OP_add, (enum dtype)k->in[0].dtype), false);
 }
 
@@ -105,9 +146,21 @@ int64_t cpu_units_put_max(const struct kargs *k)
 {
     return put_units(k);
 }
+static void max_bf16(char *const *p, const int64_t *s, int64_t n)
+{
+    struct bf16 *out = (struct bf16 *)(void *)p[0];
+    const struct bf16 *x = (const struct bf16 *)(const void *)p[1],
+                      *y = (const struct bf16 *)(const void *)p[2];
+    (void)s; /* all are adjacent */
+    for (int64_t i = 0; i < n; i++) {
+        float a = bf16_widen(x[i]), b = bf16_widen(y[i]);
+        out[i] = bf16_round(max2(a, b));
+    }
+}
 void cpu_put_max(void *arena, const struct kargs *k, struct slice s)
 {
-    put_rows(arena, k, s, elem_run_of(OP_max, (enum dtype)k->in[0].dtype), false);
+    enum dtype t = (enum dtype)k->in[0].dtype;
+    put_rows(arena, k, s, t == DT_BF16 ? max_bf16 : elem_run_of(OP_max, t), false);
 }
 
 int64_t cpu_units_put(const struct kargs *k)

@@ -1,5 +1,7 @@
-/* Walking strided operands together, and copying with it. */
+/* Walking strided operands together, copying with it, and widening bf16 on the way. */
 #include "kernels/cpu/cpu.h"
+
+enum { WIDE_BLOCK = 256 }; /* elements of a block: stays in the first cache */
 
 static bool merges(const struct iter *it, const int64_t *stride, int64_t size)
 {
@@ -19,6 +21,7 @@ void iter_make(struct iter *it, const struct operand *const *o, int n)
 {
     it->rank = 0;
     it->n = n;
+    it->narrow = 0;
     it->count = 1;
     for (int axis = 0; axis < o[0]->rank; axis++) {
         int64_t size = o[0]->dim[axis], stride[ITER_OPERANDS];
@@ -50,6 +53,66 @@ static void iter_carry(const struct iter *it, char **p, int64_t *index)
     }
 }
 
+CLONES void bf16_widen_run(float *to, const char *from, int64_t stride, int64_t n)
+{
+    if (stride == sizeof(struct bf16)) {
+        const struct bf16 *x = (const struct bf16 *)from;
+        for (int64_t i = 0; i < n; i++) {
+            to[i] = bf16_widen(x[i]);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = bf16_widen(*(const struct bf16 *)(from + i * stride));
+    }
+}
+
+CLONES void bf16_round_run(char *to, int64_t stride, const float *from, int64_t n)
+{
+    if (stride == sizeof(struct bf16)) {
+        struct bf16 *out = (struct bf16 *)to;
+        for (int64_t i = 0; i < n; i++) {
+            out[i] = bf16_round(from[i]);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        *(struct bf16 *)(to + i * stride) = bf16_round(from[i]);
+    }
+}
+
+/* One run, of which the narrow operands are widened. A block is read before its output is written: that may
+ * be the very bytes of an input. */
+static void run_wide(const struct iter *it, char *const *p, const int64_t *s, int64_t n, iter_fn fn)
+{
+    float block[ITER_OPERANDS][WIDE_BLOCK];
+    for (int64_t at = 0; at < n; at += WIDE_BLOCK) {
+        int64_t m = min_i64(WIDE_BLOCK, n - at), step[ITER_OPERANDS];
+        char *q[ITER_OPERANDS];
+        for (int i = 0; i < it->n; i++) {
+            bool narrow = it->narrow >> i & 1, repeats = i > 0 && s[i] == 0;
+            q[i] = narrow ? (char *)block[i] : p[i] + at * s[i];
+            step[i] = !narrow ? s[i] : repeats ? 0 : (int64_t)sizeof(float);
+            if (narrow && i > 0) {
+                bf16_widen_run(block[i], p[i] + at * s[i], s[i], repeats ? 1 : m);
+            }
+        }
+        fn(q, step, m);
+        if (it->narrow & 1) {
+            bf16_round_run(p[0] + at * s[0], s[0], block[0], m);
+        }
+    }
+}
+
+static void run_one(const struct iter *it, char *const *p, const int64_t *s, int64_t n, iter_fn fn)
+{
+    if (it->narrow) {
+        run_wide(it, p, s, n, fn);
+    } else {
+        fn(p, s, n);
+    }
+}
+
 void iter_run(const struct iter *it, char *const *base, int64_t from, int64_t to, iter_fn fn)
 {
     static const int64_t still[ITER_OPERANDS];
@@ -57,7 +120,7 @@ void iter_run(const struct iter *it, char *const *base, int64_t from, int64_t to
         return;
     }
     if (it->rank == 0) {
-        fn(base, still, 1);
+        run_one(it, base, still, 1, fn);
         return;
     }
     int64_t index[LIMIT_RANK], rest = from;
@@ -73,7 +136,7 @@ void iter_run(const struct iter *it, char *const *base, int64_t from, int64_t to
     int last = it->rank - 1;
     while (from < to) {
         int64_t n = min_i64(it->dim[last] - index[last], to - from);
-        fn(p, it->stride[last], n);
+        run_one(it, p, it->stride[last], n, fn);
         for (int i = 0; i < it->n; i++) {
             p[i] += n * it->stride[last][i];
         }

@@ -1,13 +1,15 @@
 /* Matrix product: panels of rows (and columns, when there are few rows) on serial OpenBLAS, or plain loops
  * without it. Panels are cut by shape, so a product has the same bits on any number of threads. Transposed
- * factors and repeated batches come as strides. */
+ * factors and repeated batches come as strides. bf16 is widened block by block, so that all sums are those of
+ * f32.
+ */
 #ifndef T
 #include "kernels/cpu/cpu.h"
 #ifdef GML_OPENBLAS
 #include <cblas.h>
 #endif
 
-enum { PANEL_MIN = 32, PANELS = 16 };
+enum { PANEL_MIN = 32, PANELS = 16, BLOCK_M = 64, BLOCK_N = 128, BLOCK_K = 256 };
 /* Below this many multiplications a cut costs more than it saves. */
 static const int64_t UNIT_PRODUCTS = 1 << 18;
 
@@ -80,6 +82,21 @@ static bool blas_layout(int64_t rows, int64_t columns, int64_t row_stride, int64
     return false;
 }
 
+/* The panel of a unit: where it starts in the operands, in elements, and its size. */
+struct tile {
+    int64_t x, w, out, m, n;
+};
+static struct tile tile_of(const struct product *p, int64_t unit)
+{
+    int64_t batch = unit / (p->units_m * p->units_n), cell = unit % (p->units_m * p->units_n);
+    int64_t i = cell / p->units_n * p->panel_m, j = cell % p->units_n * p->panel_n;
+    return (struct tile){.x = batch * p->batch_x + i * p->xm,
+                         .w = batch * p->batch_w + j * p->wn,
+                         .out = (batch * p->m + i) * p->n + j,
+                         .m = min_i64(p->panel_m, p->m - i),
+                         .n = min_i64(p->panel_n, p->n - j)};
+}
+
 #define TWICE "kernels/cpu/matmul.c"
 #include "kernels/cpu/twice.h"
 
@@ -97,14 +114,15 @@ const char *cpu_blas_name(void)
 #endif
 }
 
-#else /* for f32 and f64 */
+#elif !NARROW /* for f32 and f64 */
 
-/* out[m, n] = x[m, k] w[k, n]: any strides, row by row, so that the inner loop runs along out. */
-CLONES static void NAME(plain)(const struct product *p, const T *x, const T *w, T *out, int64_t m, int64_t n)
+/* out[m, n] (+)= x[m, k] w[k, n]: any strides, row by row, so that the inner loop runs along out. */
+CLONES static void NAME(plain)(const struct product *p, const T *x, const T *w, T *out, int64_t m, int64_t n,
+                               bool adds)
 {
     for (int64_t i = 0; i < m; i++) {
         T *row = out + i * p->n;
-        for (int64_t j = 0; j < n; j++) {
+        for (int64_t j = 0; j < n && !adds; j++) {
             row[j] = 0;
         }
         for (int64_t t = 0; t < p->k; t++) {
@@ -117,7 +135,9 @@ CLONES static void NAME(plain)(const struct product *p, const T *x, const T *w, 
     }
 }
 
-static void NAME(tile)(const struct product *p, const T *x, const T *w, T *out, int64_t m, int64_t n)
+/* A tile of m rows and n columns; added to what is there, or written. */
+static void NAME(tile)(const struct product *p, const T *x, const T *w, T *out, int64_t m, int64_t n,
+                       bool adds)
 {
 #ifdef GML_OPENBLAS
     bool tx, tw;
@@ -128,13 +148,13 @@ static void NAME(tile)(const struct product *p, const T *x, const T *w, T *out, 
         _Generic((T)0, float
                  : cblas_sgemm, double
                  : cblas_dgemm)(CblasRowMajor, op_x, op_w, (int)m, (int)n, (int)p->k, 1, x, (int)lx, w,
-                                (int)lw, 0, out, (int)p->n);
+                                (int)lw, adds, out, (int)p->n);
         return;
     }
 #else
     (void)blas_layout;
 #endif
-    NAME(plain)(p, x, w, out, m, n);
+    NAME(plain)(p, x, w, out, m, n, adds);
 }
 
 static void NAME(matmul)(void *arena, const struct kargs *k, struct slice s)
@@ -142,12 +162,57 @@ static void NAME(matmul)(void *arena, const struct kargs *k, struct slice s)
     struct product p;
     product_make(&p, k);
     for (int64_t unit = s.from; unit < s.to; unit++) {
-        int64_t batch = unit / (p.units_m * p.units_n), cell = unit % (p.units_m * p.units_n);
-        int64_t i = cell / p.units_n * p.panel_m, j = cell % p.units_n * p.panel_n;
-        const T *x = (const T *)cpu_at(arena, &k->in[0]) + batch * p.batch_x + i * p.xm;
-        const T *w = (const T *)cpu_at(arena, &k->in[1]) + batch * p.batch_w + j * p.wn;
-        T *out = (T *)cpu_at(arena, &k->out[0]) + (batch * p.m + i) * p.n + j;
-        NAME(tile)(&p, x, w, out, min_i64(p.panel_m, p.m - i), min_i64(p.panel_n, p.n - j));
+        struct tile t = tile_of(&p, unit);
+        const T *x = (const T *)cpu_at(arena, &k->in[0]) + t.x,
+                *w = (const T *)cpu_at(arena, &k->in[1]) + t.w;
+        NAME(tile)(&p, x, w, (T *)cpu_at(arena, &k->out[0]) + t.out, t.m, t.n, false);
+    }
+}
+
+#else /* for bf16 */
+
+/* x[rows, columns] of any strides as adjacent f32. */
+static void widen_block(float *to, const struct bf16 *x, int64_t rows, int64_t columns, int64_t row,
+                        int64_t column)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        bf16_widen_run(to + i * columns, (const char *)(x + i * row), column * (int64_t)sizeof *x, columns);
+    }
+}
+
+/* A block of the output: its sums stay in f32 while the inner axis is walked. */
+static void block_bf16(const struct product *p, const struct bf16 *x, const struct bf16 *w, struct bf16 *out,
+                       int64_t m, int64_t n)
+{
+    float sum[BLOCK_M * BLOCK_N], left[BLOCK_M * BLOCK_K], right[BLOCK_K * BLOCK_N];
+    memset(sum, 0, (size_t)(m * n) * sizeof *sum);
+    for (int64_t at = 0; at < p->k; at += BLOCK_K) {
+        int64_t k = min_i64(BLOCK_K, p->k - at);
+        struct product block = {.m = m, .n = n, .k = k, .xm = k, .xk = 1, .wk = n, .wn = 1};
+        widen_block(left, x + at * p->xk, m, k, p->xm, p->xk);
+        widen_block(right, w + at * p->wk, k, n, p->wk, p->wn);
+        tile_f32(&block, left, right, sum, m, n, true);
+    }
+    for (int64_t i = 0; i < m; i++) {
+        bf16_round_run((char *)(out + i * p->n), sizeof *out, sum + i * n, n);
+    }
+}
+
+static void matmul_bf16(void *arena, const struct kargs *k, struct slice s)
+{
+    struct product p;
+    product_make(&p, k);
+    for (int64_t unit = s.from; unit < s.to; unit++) {
+        struct tile t = tile_of(&p, unit);
+        const struct bf16 *x = (const struct bf16 *)cpu_at(arena, &k->in[0]) + t.x,
+                          *w = (const struct bf16 *)cpu_at(arena, &k->in[1]) + t.w;
+        struct bf16 *out = (struct bf16 *)cpu_at(arena, &k->out[0]) + t.out;
+        for (int64_t i = 0; i < t.m; i += BLOCK_M) {
+            for (int64_t j = 0; j < t.n; j += BLOCK_N) {
+                block_bf16(&p, x + i * p.xm, w + j * p.wn, out + i * p.n + j, min_i64(BLOCK_M, t.m - i),
+                           min_i64(BLOCK_N, t.n - j));
+            }
+        }
     }
 }
 #endif

@@ -47,7 +47,9 @@ void cpu_bernoulli(void *arena, const struct kargs *k, struct slice s)
 {
     struct stream r = stream_of(arena, k);
     const void *p = cpu_at(arena, &k->in[0]);
-    double chance = k->in[0].dtype == DT_F64 ? *(const double *)p : (double)*(const float *)p;
+    double chance = k->in[0].dtype == DT_F64    ? *(const double *)p
+                    : k->in[0].dtype == DT_BF16 ? (double)bf16_widen(*(const struct bf16 *)p)
+                                                : (double)*(const float *)p;
     uint8_t *out = cpu_at(arena, &k->out[0]);
     s = elements(k, s);
     for (int64_t i = s.from; i < s.to; i += 4) {
@@ -121,21 +123,28 @@ void cpu_rows(void *arena, const struct kargs *k, struct slice s)
     }
 }
 
-#else /* for f32 and f64 */
+#else /* for f32, f64 and bf16 */
 
-#define DRAW(name)                                                                                           \
+/* A uniform draw is cut, not rounded, so that 1 stays out of reach. */
+#if NARROW
+#define CUT(x) bf16_cut(x)
+#else
+#define CUT(x) PUT(x)
+#endif
+#define DRAW(name, put)                                                                                      \
     static void NAME(name)(void *arena, const struct kargs *k, struct slice s)                               \
     {                                                                                                        \
         struct stream r = stream_of(arena, k);                                                               \
-        T *out = cpu_at(arena, &k->out[0]);                                                                  \
+        S *out = cpu_at(arena, &k->out[0]);                                                                  \
         for (int64_t i = s.from; i < s.to; i += 4) {                                                         \
             struct philox b = draw_block(r.key, (uint32_t)(i / 4), 0, r.step);                               \
             for (int64_t j = i; j < min_i64(i + 4, s.to); j++) {                                             \
-                out[j] = (T)name##_u24(b.x[j - i]);                                                          \
+                out[j] = put(name##_u24(b.x[j - i]));                                                        \
             }                                                                                                \
         }                                                                                                    \
     }
-DRAW(uniform)
-DRAW(normal)
+DRAW(uniform, CUT)
+DRAW(normal, PUT)
+#undef CUT
 #undef DRAW
 #endif

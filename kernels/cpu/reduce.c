@@ -114,7 +114,8 @@ struct axes {
     int64_t dim[LIMIT_RANK], stride[LIMIT_RANK];
 };
 struct reduction {
-    size_t size;           /* bytes of an element */
+    size_t size, acc;      /* bytes of an element, of an accumulator */
+    bool narrow;           /* elements are bf16, accumulators f32 */
     int64_t outputs, each; /* results, and elements of each */
     struct axes kept, gone;
     int64_t block;         /* elements of a leaf of the tree */
@@ -174,6 +175,8 @@ static void reduction_make(struct reduction *r, const struct kargs *k)
     const struct operand *x = &k->in[0];
     int64_t size = (int64_t)dtype_size((enum dtype)x->dtype);
     *r = (struct reduction){.size = (size_t)size, .outputs = 1, .each = 1, .width = 1, .per_group = 1};
+    r->narrow = x->dtype == DT_BF16;
+    r->acc = dtype_size(work_type((enum dtype)x->dtype));
     uint32_t next = 0;
     for (int axis = 0; axis < x->rank; axis++) {
         bool goes = next < k->n_attr && k->attr[next] == axis;
@@ -202,18 +205,22 @@ int64_t cpu_units_reduce(const struct kargs *k)
     return r.outputs ? r.groups * r.chunks : 0;
 }
 
-/* Elements [from, from + n) of one result, adjacent, in `to`. */
+/* Elements [from, from + n) of one result, adjacent, in `to`, as the accumulator's type. */
 static void gather(const struct reduction *r, const char *base, int64_t from, int64_t n, char *to)
 {
     iter_fn copy = iter_copy(r->size);
     const struct axes *a = &r->gone;
     int last = a->rank - 1;
     while (n > 0) {
-        int64_t run = min_i64(n, a->dim[last] - from % a->dim[last]);
+        int64_t run = last < 0 ? n : min_i64(n, a->dim[last] - from % a->dim[last]);
+        int64_t step = last < 0 ? 0 : a->stride[last];
         char *p[] = {to, (char *)(uintptr_t)(base + axes_offset(a, from))};
-        int64_t s[] = {(int64_t)r->size, a->stride[last]};
-        copy(p, s, run);
-        to += run * (int64_t)r->size;
+        if (r->narrow) {
+            bf16_widen_run((float *)(void *)to, p[1], step, run);
+        } else {
+            copy(p, (int64_t[]){(int64_t)r->size, step}, run);
+        }
+        to += run * (int64_t)r->acc;
         from += run;
         n -= run;
     }
@@ -225,11 +232,17 @@ static void leaf(const struct reduction *r, const struct reducer *f, const char 
     if (r->width > 1) {
         f->start(acc, r->width);
         for (int64_t i = 0; i < n; i++) {
-            f->merge(acc, base + axes_offset(&r->gone, from + i), r->width);
+            const char *x = base + axes_offset(&r->gone, from + i);
+            float wide[COLUMNS];
+            if (r->narrow) {
+                bf16_widen_run(wide, x, (int64_t)r->size, r->width);
+            }
+            f->merge(acc, r->narrow ? (const void *)wide : x, r->width);
         }
         return;
     }
-    if (r->gone.rank == 0 || (r->gone.rank == 1 && r->gone.stride[0] == (int64_t)r->size)) {
+    bool adjacent = r->gone.rank == 0 || (r->gone.rank == 1 && r->gone.stride[0] == (int64_t)r->size);
+    if (adjacent && !r->narrow) {
         f->block(acc, base + from * (int64_t)r->size, n);
         return;
     }
@@ -262,6 +275,21 @@ static void tree(const struct reduction *r, const struct reducer *f, const char 
     f->merge(acc, right, r->width);
 }
 
+/* n results, stored from accumulators. */
+static void finish(const struct reduction *r, const struct reducer *f, char *out, const char *acc, int64_t n)
+{
+    if (!r->narrow) {
+        f->finish(out, acc, n, r->each);
+        return;
+    }
+    for (int64_t i = 0; i < n; i += COLUMNS) {
+        float wide[COLUMNS];
+        int64_t m = min_i64(COLUMNS, n - i);
+        f->finish(wide, acc + i * (int64_t)r->acc, m, r->each);
+        bf16_round_run(out + i * (int64_t)r->size, (int64_t)r->size, wide, m);
+    }
+}
+
 /* One chunk of the results [out, out + width): finished, or left in the scratch. */
 static void reduce_piece(struct reduction *r, const struct reducer *f, void *arena, const struct kargs *k,
                          int64_t out, int64_t chunk)
@@ -271,10 +299,10 @@ static void reduce_piece(struct reduction *r, const struct reducer *f, void *are
     int64_t from = chunk * r->chunk;
     tree(r, f, base, from, min_i64(r->chunk, r->each - from), acc);
     if (r->chunks == 1) {
-        f->finish((char *)cpu_at(arena, &k->out[0]) + out * (int64_t)r->size, acc, r->width, r->each);
+        finish(r, f, (char *)cpu_at(arena, &k->out[0]) + out * (int64_t)r->size, (const char *)acc, r->width);
     } else {
-        char *work = (char *)arena + k->work + (chunk * r->outputs + out) * (int64_t)r->size;
-        memcpy(work, acc, (size_t)r->width * r->size);
+        char *work = (char *)arena + k->work + (chunk * r->outputs + out) * (int64_t)r->acc;
+        memcpy(work, acc, (size_t)r->width * r->acc);
     }
 }
 
@@ -282,7 +310,7 @@ static void reduce_run(const struct reducer *reducers, void *arena, const struct
 {
     struct reduction r;
     reduction_make(&r, k);
-    const struct reducer *f = &reducers[k->in[0].dtype];
+    const struct reducer *f = &reducers[work_type((enum dtype)k->in[0].dtype)];
     int64_t full = r.width;
     for (int64_t unit = s.from; unit < s.to; unit++) {
         int64_t group = unit / r.chunks, chunk = unit % r.chunks;
@@ -307,15 +335,15 @@ static void reduce_finish(const struct reducer *reducers, void *arena, const str
     if (r.chunks == 1 || r.outputs == 0) {
         return;
     }
-    const struct reducer *f = &reducers[k->in[0].dtype];
+    const struct reducer *f = &reducers[work_type((enum dtype)k->in[0].dtype)];
     char *work = (char *)arena + k->work;
-    int64_t row = r.outputs * (int64_t)r.size;
+    int64_t row = r.outputs * (int64_t)r.acc;
     for (int64_t step = 1; step < r.chunks; step *= 2) {
         for (int64_t c = 0; c + step < r.chunks; c += 2 * step) {
             f->merge(work + c * row, work + (c + step) * row, r.outputs);
         }
     }
-    f->finish(cpu_at(arena, &k->out[0]), work, r.outputs, r.each);
+    finish(&r, f, cpu_at(arena, &k->out[0]), work, r.outputs);
 }
 
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)                                               \

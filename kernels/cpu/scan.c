@@ -30,8 +30,14 @@ static int64_t lane_start(const struct lanes *l, int64_t lane, int64_t *step)
     return l->reverse ? first + (l->length - 1) * l->inner : first;
 }
 
+static struct bf16 round_f64(double x)
+{
+    return bf16_round((float)x);
+}
 /* `next` over the accumulator a and the element x; y is the element of a second input. */
-#define SCAN(fn, TX, TA, first, next)                                                                        \
+#define AS_IS(x)                      (x)
+#define SCAN(fn, TX, TA, first, next) SCAN_OF(fn, TX, TA, AS_IS, (TX), first, next)
+#define SCAN_OF(fn, TX, TA, get, put, first, next)                                                           \
     static void fn(void *arena, const struct kargs *k, struct slice s)                                       \
     {                                                                                                        \
         typedef TA T UNUSED;                                                                                 \
@@ -43,24 +49,28 @@ static int64_t lane_start(const struct lanes *l, int64_t lane, int64_t *step)
             int64_t at = lane_start(&l, lane, &step);                                                        \
             TA a = (TA)(first);                                                                              \
             for (int64_t i = 0; i < l.length; i++, at += step) {                                             \
-                const TA x = (TA)px[at], y UNUSED = (TA)py[at];                                              \
+                const TA x = (TA)get(px[at]), y UNUSED = (TA)get(py[at]);                                    \
                 a = (TA)(next);                                                                              \
-                out[at] = (TX)a;                                                                             \
+                out[at] = put(a);                                                                            \
             }                                                                                                \
         }                                                                                                    \
     }
 SCAN(cumsum_f32, float, double, 0, a + x)
 SCAN(cumsum_f64, double, double, 0, a + x)
+SCAN_OF(cumsum_bf16, struct bf16, double, bf16_widen, round_f64, 0, a + x)
 SCAN(cumsum_i32, int32_t, int32_t, 0, a + x)
 SCAN(cumprod_f32, float, double, 1, a *x)
 SCAN(cumprod_f64, double, double, 1, a *x)
+SCAN_OF(cumprod_bf16, struct bf16, double, bf16_widen, round_f64, 1, a *x)
 SCAN(cumprod_i32, int32_t, int32_t, 1, a *x)
 SCAN(cummax_f32, float, float, LOWEST, max2(a, x))
 SCAN(cummax_f64, double, double, LOWEST, max2(a, x))
+SCAN_OF(cummax_bf16, struct bf16, float, bf16_widen, bf16_round, LOWEST, max2(a, x))
 SCAN(cummax_i32, int32_t, int32_t, LOWEST, max2(a, x))
 /* Nothing comes before the first element, so an infinite x there does no harm. */
 SCAN(linear_scan_f32, float, float, 0, i == 0 ? y : x * a + y)
 SCAN(linear_scan_f64, double, double, 0, i == 0 ? y : x * a + y)
+SCAN_OF(linear_scan_bf16, struct bf16, float, bf16_widen, bf16_round, 0, i == 0 ? y : x * a + y)
 
 #define SCAN_KERNEL(name)                                                                                    \
     int64_t cpu_units_##name(const struct kargs *k)                                                          \

@@ -77,19 +77,20 @@ void cpu_argmax(void *arena, const struct kargs *k, struct slice s)
     }
 }
 
-#else /* for f32 and f64 */
+#else /* for f32, f64 and bf16 */
 
-static T NAME(row_max)(const T *x, int64_t n)
+static T NAME(row_max)(const S *x, int64_t n)
 {
     T m = LOWEST;
     for (int64_t i = 0; i < n; i++) {
-        m = max2(x[i], m);
+        T v = GET(x[i]);
+        m = max2(v, m);
     }
     return m;
 }
 
 /* What is subtracted before e^x: the largest element, or 0 when there is none. */
-static T NAME(row_shift)(const T *x, int64_t n)
+static T NAME(row_shift)(const S *x, int64_t n)
 {
     T m = NAME(row_max)(x, n);
     return m == LOWEST ? 0 : m;
@@ -99,17 +100,18 @@ static void NAME(softmax)(void *arena, const struct kargs *k, struct slice s)
 {
     int64_t width = row_width(&k->in[0]);
     for (int64_t row = s.from; row < s.to; row++) {
-        const T *x = (const T *)cpu_at(arena, &k->in[0]) + row * width;
-        T *out = (T *)cpu_at(arena, &k->out[0]) + row * width;
+        const S *x = (const S *)cpu_at(arena, &k->in[0]) + row * width;
+        S *out = (S *)cpu_at(arena, &k->out[0]) + row * width;
         T m = NAME(row_shift)(x, width);
         double sum = 0;
         for (int64_t i = 0; i < width; i++) {
-            out[i] = exp(x[i] - m);
-            sum += (double)out[i];
+            T e = exp(GET(x[i]) - m);
+            sum += (double)e;
+            out[i] = NARROW ? x[i] : PUT(e); /* a power that was rounded is of no use: taken again below */
         }
         T scale = sum == 0 ? 0 : (T)(1 / sum);
         for (int64_t i = 0; i < width; i++) {
-            out[i] *= scale;
+            out[i] = PUT((NARROW ? (T)exp(GET(x[i]) - m) : GET(out[i])) * scale);
         }
     }
 }
@@ -117,15 +119,15 @@ static void NAME(softmax)(void *arena, const struct kargs *k, struct slice s)
 static void NAME(logsumexp)(void *arena, const struct kargs *k, struct slice s)
 {
     int64_t width = row_width(&k->in[0]);
-    T *out = cpu_at(arena, &k->out[0]);
+    S *out = cpu_at(arena, &k->out[0]);
     for (int64_t row = s.from; row < s.to; row++) {
-        const T *x = (const T *)cpu_at(arena, &k->in[0]) + row * width;
+        const S *x = (const S *)cpu_at(arena, &k->in[0]) + row * width;
         T m = NAME(row_shift)(x, width);
         double sum = 0;
         for (int64_t i = 0; i < width; i++) {
-            sum += (double)exp(x[i] - m);
+            sum += (double)exp(GET(x[i]) - m);
         }
-        out[row] = m == HIGHEST ? m : (T)(log(sum) + (double)m);
+        out[row] = PUT(m == HIGHEST ? m : (T)(log(sum) + (double)m));
     }
 }
 
@@ -133,10 +135,10 @@ static void NAME(xent)(void *arena, const struct kargs *k, struct slice s)
 {
     int64_t width = row_width(&k->in[0]);
     const int32_t *label = cpu_at(arena, &k->in[1]);
-    T *out = cpu_at(arena, &k->out[0]);
+    S *out = cpu_at(arena, &k->out[0]);
     for (int64_t row = s.from; row < s.to; row++) {
-        const T *z = (const T *)cpu_at(arena, &k->in[0]) + row * width;
-        out[row] = 0;
+        const S *z = (const S *)cpu_at(arena, &k->in[0]) + row * width;
+        out[row] = PUT(0);
         if (label[row] < 0 || label[row] >= width) {
             if (label[row] != -1) {
                 fault_raise(cpu_control(arena, k), FAULT_LABEL, k->node, label[row], width);
@@ -146,9 +148,9 @@ static void NAME(xent)(void *arena, const struct kargs *k, struct slice s)
         T m = NAME(row_max)(z, width);
         double sum = 0;
         for (int64_t i = 0; i < width; i++) {
-            sum += (double)exp(z[i] - m);
+            sum += (double)exp(GET(z[i]) - m);
         }
-        out[row] = (T)(log(sum) - (double)(z[label[row]] - m));
+        out[row] = PUT((T)(log(sum) - (double)(GET(z[label[row]]) - m)));
     }
 }
 
@@ -157,10 +159,14 @@ static void NAME(argmax)(void *arena, const struct kargs *k, struct slice s)
     int64_t width = row_width(&k->in[0]);
     int32_t *out = cpu_at(arena, &k->out[0]);
     for (int64_t row = s.from; row < s.to; row++) {
-        const T *x = (const T *)cpu_at(arena, &k->in[0]) + row * width;
+        const S *x = (const S *)cpu_at(arena, &k->in[0]) + row * width;
         int64_t best = 0;
-        for (int64_t i = 1; i < width && x[best] == x[best]; i++) {
-            best = x[i] > x[best] || x[i] != x[i] ? i : best;
+        T most = width ? GET(x[0]) : 0;
+        for (int64_t i = 1; i < width && most == most; i++) {
+            T v = GET(x[i]);
+            bool better = v > most || v != v;
+            best = better ? i : best;
+            most = better ? v : most;
         }
         out[row] = (int32_t)best;
     }

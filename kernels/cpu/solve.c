@@ -49,27 +49,27 @@ void cpu_solve_spd(void *arena, const struct kargs *k, struct slice s)
     BY_FLOAT(k->in[0].dtype, solve, arena, k, s);
 }
 
-#else /* for f32 and f64 */
+#else /* for f32, f64 and bf16 */
 
 static void NAME(solve)(void *arena, const struct kargs *k, struct slice s)
 {
     int64_t m = order_of(&k->in[0]), n = order_of(&k->in[1]);
     for (int64_t unit = s.from; unit < s.to; unit++) {
-        const T *a = (const T *)cpu_at(arena, &k->in[0]) + unit * m * m;
-        const T *b = (const T *)cpu_at(arena, &k->in[1]) + unit * m * n;
-        T *out = (T *)cpu_at(arena, &k->out[0]) + unit * m * n;
+        const S *a = (const S *)cpu_at(arena, &k->in[0]) + unit * m * m;
+        const S *b = (const S *)cpu_at(arena, &k->in[1]) + unit * m * n;
+        S *out = (S *)cpu_at(arena, &k->out[0]) + unit * m * n;
         double *l = (double *)((char *)arena + k->work) + unit * m * (m + n), *y = l + m * m;
         for (int64_t i = 0; i < m * m; i++) {
-            l[i] = 0.5 * ((double)a[i] + (double)a[i % m * m + i / m]);
+            l[i] = 0.5 * ((double)GET(a[i]) + (double)GET(a[i % m * m + i / m]));
         }
         factor(l, m);
         for (int64_t column = 0; column < n; column++) {
             for (int64_t i = 0; i < m; i++) {
-                y[i] = (double)b[i * n + column];
+                y[i] = (double)GET(b[i * n + column]);
             }
             substitute(l, y, m);
             for (int64_t i = 0; i < m; i++) {
-                out[i * n + column] = (T)y[i];
+                out[i * n + column] = PUT((T)y[i]);
             }
         }
     }

@@ -21,6 +21,9 @@ static void store(void *out, enum dtype t, double x)
     case DT_F64:
         *(double *)out = x;
         break;
+    case DT_BF16:
+        *(struct bf16 *)out = bf16_round((float)x);
+        break;
     case DT_I32:
         *(int32_t *)out = to_i32(x);
         break;
@@ -94,13 +97,13 @@ void cpu_ranges(void *arena, const struct kargs *k, struct slice s)
     BY_FLOAT(k->out[0].dtype, ranges, arena, k, s);
 }
 
-#else /* for f32 and f64 */
+#else /* for f32, f64 and bf16 */
 
 static void NAME(ranges)(void *arena, const struct kargs *k, struct slice s)
 {
-    T *out = cpu_at(arena, &k->out[0]);
+    S *out = cpu_at(arena, &k->out[0]);
     for (int64_t i = s.from; i < s.to; i++) {
-        out[i] = (T)bits_f64(k->attr[1]);
+        out[i] = PUT((T)bits_f64(k->attr[1]));
     }
     int64_t n = k->n_in ? k->in[0].dim[0] : 0;
     const double(*range)[3] = n ? cpu_at(arena, &k->in[0]) : NULL;
@@ -108,7 +111,7 @@ static void NAME(ranges)(void *arena, const struct kargs *k, struct slice s)
         int64_t from = max_i64(s.from, (int64_t)range[r][0]),
                 to = min_i64(s.to, (int64_t)(range[r][0] + range[r][1]));
         for (int64_t i = from; i < to; i++) {
-            out[i] = (T)range[r][2];
+            out[i] = PUT((T)range[r][2]);
         }
     }
 }

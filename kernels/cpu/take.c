@@ -62,6 +62,27 @@ int64_t cpu_units_spread(const struct kargs *k)
     return r.table ? div_up(r.n, per_unit(&r)) : 0;
 }
 
+/* Sums of bf16 are kept in f32: the indices of a row are walked once for each block of places. */
+static void spread_bf16(void *arena, const struct kargs *k, const struct rows *r, int64_t row)
+{
+    enum { PLACES = 2048 };
+    const int32_t *index = (const int32_t *)cpu_at(arena, &k->in[1]) + row * r->values;
+    const struct bf16 *value = (const struct bf16 *)cpu_at(arena, &k->in[0]) + row * r->values;
+    struct bf16 *out = (struct bf16 *)cpu_at(arena, &k->out[0]) + row * r->table;
+    for (int64_t lo = 0; lo < r->table; lo += PLACES) {
+        int64_t n = min_i64(PLACES, r->table - lo);
+        float sum[PLACES];
+        memset(sum, 0, (size_t)n * sizeof *sum);
+        for (int64_t i = 0; i < r->values; i++) {
+            int64_t j = checked_place(arena, k, index[i], r->table);
+            if (j >= lo && j < lo + n) {
+                sum[j - lo] += bf16_widen(value[i]);
+            }
+        }
+        bf16_round_run((char *)(out + lo), sizeof *out, sum, n);
+    }
+}
+
 void cpu_spread(void *arena, const struct kargs *k, struct slice s)
 {
     struct rows r = rows_of(&k->out[0], &k->in[1]);
@@ -71,6 +92,10 @@ void cpu_spread(void *arena, const struct kargs *k, struct slice s)
     const int64_t step[] = {size, size, size};
     iter_fn add = elem_run_of(OP_add, (enum dtype)k->out[0].dtype);
     for (int64_t row = s.from * per_unit(&r); row < to; row++) {
+        if (k->out[0].dtype == DT_BF16) {
+            spread_bf16(arena, k, &r, row);
+            continue;
+        }
         memset(out + row * r.table * size, 0, (size_t)(r.table * size));
         for (int64_t i = row * r.values; i < (row + 1) * r.values; i++) {
             int64_t j = checked_place(arena, k, index[i], r.table);

@@ -1,15 +1,21 @@
 /* Parameters to safetensors and back. */
 #include "runtime/checkpoint/checkpoint.h"
 #include <math.h>
+#include "runtime/base/bf16.h"
 #include "runtime/format/format.h"
 
 enum { SHOWN = 20 }; /* rows of the table of differences */
+
+static enum file_type file_type_of(enum dtype t)
+{
+    return t == DT_F64 ? FT_F64 : t == DT_BF16 ? FT_BF16 : FT_F32;
+}
 
 static struct array array_of(const struct plan *p, const char *image, uint32_t var)
 {
     const struct operand *o = &p->var[var].view;
     struct array x = {.name = p->graph->vars.at[var].key, .rank = o->rank, .bytes = image + o->offset};
-    x.type = o->dtype == DT_F64 ? FT_F64 : FT_F32;
+    x.type = file_type_of((enum dtype)o->dtype);
     x.item_bytes = (uint32_t)dtype_size((enum dtype)o->dtype);
     memcpy(x.dim, o->dim, sizeof x.dim);
     x.n_bytes = (uint64_t)operand_count(o) * x.item_bytes;
@@ -100,13 +106,14 @@ static void note_unexpected(struct difference *d, const struct plan *p, const st
     }
 }
 
-/* First element of x that is finite and has no finite f32 value, or -1. */
-static int64_t too_large(const struct array *x)
+/* First element of x that is finite and has no finite value in t, or -1. */
+static int64_t too_large(const struct array *x, enum dtype t)
 {
-    int64_t n = x->type == FT_F64 ? (int64_t)(x->n_bytes / x->item_bytes) : 0;
+    int64_t n = x->type == FT_F64 || x->type == FT_F32 ? (int64_t)(x->n_bytes / x->item_bytes) : 0;
     for (int64_t i = 0; i < n; i++) {
         double v = array_number(x, i);
-        if (isfinite(v) && !isfinite((float)v)) {
+        float f = t == DT_BF16 ? bf16_widen(bf16_round((float)v)) : (float)v;
+        if (isfinite(v) && !isfinite(f)) {
             return i;
         }
     }
@@ -118,10 +125,11 @@ static void note_too_large(struct difference *d, const struct plan *p, const str
     for (uint32_t i = 0; i < f->n; i++) {
         const struct array *x = &f->at[i];
         uint32_t v = graph_find_var(p->graph, x->name);
-        int64_t bad = v && p->var[v].view.dtype == DT_F32 ? too_large(x) : -1;
+        enum dtype t = v ? (enum dtype)p->var[v].view.dtype : DT_NONE;
+        int64_t bad = t == DT_F32 || t == DT_BF16 ? too_large(x, t) : -1;
         if (bad >= 0) {
-            const char *row = arena_printf(d->arena, "too large   %s: %g, element %lld, does not fit f32",
-                                           x->name, array_number(x, bad), (long long)bad);
+            const char *row = arena_printf(d->arena, "too large   %s: %g, element %lld, does not fit %s",
+                                           x->name, array_number(x, bad), (long long)bad, dtype_name(t));
             vec_push(d->arena, &d->rows, row);
         }
     }
@@ -152,8 +160,7 @@ static void copy_in(const struct array *x, const struct operand *o, char *image)
 {
     int64_t n = operand_count(o);
     char *to = image + o->offset;
-    bool same = (x->type == FT_F32 && o->dtype == DT_F32) || (x->type == FT_F64 && o->dtype == DT_F64);
-    if (same) {
+    if (x->type == file_type_of((enum dtype)o->dtype)) {
         memcpy(to, x->bytes, (size_t)x->n_bytes);
         return;
     }
@@ -161,6 +168,8 @@ static void copy_in(const struct array *x, const struct operand *o, char *image)
         double v = array_number(x, i);
         if (o->dtype == DT_F64) {
             ((double *)(void *)to)[i] = v;
+        } else if (o->dtype == DT_BF16) {
+            ((struct bf16 *)(void *)to)[i] = bf16_round((float)v);
         } else {
             ((float *)(void *)to)[i] = (float)v;
         }

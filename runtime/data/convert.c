@@ -2,12 +2,15 @@
 #include "runtime/data/data.h"
 #include <float.h>
 #include <math.h>
+#include "runtime/base/bf16.h"
 
 static bool fits(double x, enum dtype t)
 {
     switch (t) {
     case DT_F32:
         return isnan(x) || isinf(x) || fabs(x) <= FLT_MAX;
+    case DT_BF16:
+        return isnan(x) || isinf(x) || fabs(x) <= (double)bf16_widen((struct bf16){0x7f7f});
     case DT_F64:
         return true;
     case DT_I32:
@@ -25,6 +28,9 @@ static void store(void *to, int64_t i, enum dtype t, double x)
     case DT_F32:
         ((float *)to)[i] = (float)x;
         break;
+    case DT_BF16:
+        ((struct bf16 *)to)[i] = bf16_round((float)x);
+        break;
     case DT_F64:
         ((double *)to)[i] = x;
         break;
@@ -39,7 +45,8 @@ static void store(void *to, int64_t i, enum dtype t, double x)
 
 static bool same_bytes(enum file_type f, enum dtype t)
 {
-    return (f == FT_F32 && t == DT_F32) || (f == FT_F64 && t == DT_F64) || (f == FT_I32 && t == DT_I32);
+    return (f == FT_F32 && t == DT_F32) || (f == FT_F64 && t == DT_F64) || (f == FT_I32 && t == DT_I32) ||
+           (f == FT_BF16 && t == DT_BF16);
 }
 
 /* One row of n elements; returns the first element that does not fit, or n. */

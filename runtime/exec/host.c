@@ -31,23 +31,10 @@ void host_run_op(void *arena, const struct plan_op *op, struct pool *pool)
     }
 }
 
-static bool has_bf16(const struct operand *o, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (o[i].dtype == DT_BF16) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const char *host_op_refusal(const struct plan_op *op)
 {
     if (op->op >= OP_COUNT || !cpu_kernels[op->op].run) {
         return "has no CPU kernel";
-    }
-    if (has_bf16(op->k.in, op->k.n_in) || has_bf16(op->k.out, op->k.n_out)) {
-        return "works on bf16, which the CPU does not compute";
     }
     const struct op_info *info = &op_table[op->op];
     if (info->kind == OPK_ELEM && info->sig != SIG_CAST) {

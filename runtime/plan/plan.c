@@ -1,4 +1,5 @@
 /* plan_build: the steps of internal.h in order, and small lookups. */
+#include "runtime/base/bf16.h"
 #include "runtime/plan/internal.h"
 
 static enum status build_variant(struct variant_build *v)
@@ -63,20 +64,13 @@ const struct plan_variant *plan_find(const struct plan *p, uint32_t phase, bool 
     return NULL;
 }
 
-static uint16_t bf16_bits(float x)
-{
-    uint32_t u;
-    memcpy(&u, &x, 4);
-    return x != x ? 0x7fc0 : (uint16_t)((u + 0x7fff + ((u >> 16) & 1)) >> 16);
-}
-
 void plan_fill_constants(const struct plan *p, void *arena)
 {
     for (uint32_t i = 0; i < p->n_constant; i++) {
         const struct plan_constant *c = &p->constant[i];
         char *at = (char *)arena + c->offset;
         float f32 = (float)c->value;
-        uint16_t bf16 = bf16_bits(f32);
+        struct bf16 bf16 = bf16_round(f32);
         switch ((enum dtype)c->dtype) {
         case DT_F64:
             memcpy(at, &c->value, 8);

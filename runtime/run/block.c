@@ -1,5 +1,6 @@
 /* The `run` block: how often each phase will run, and running it. */
 #include <math.h>
+#include "runtime/base/bf16.h"
 #include "runtime/base/checked.h"
 #include "runtime/run/internal.h"
 
@@ -191,6 +192,8 @@ static double scalar(const struct operand *o, const char *image)
         return (double)*(const float *)(const void *)at;
     case DT_F64:
         return *(const double *)(const void *)at;
+    case DT_BF16:
+        return (double)bf16_widen(*(const struct bf16 *)(const void *)at);
     case DT_I32:
         return *(const int32_t *)(const void *)at;
     default:

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "kernels/kernel.h"
+#include "runtime/base/bf16.h"
 #include "runtime/exec/host.h"
 
 /* ck_assert writes a record each time it holds, which is too slow inside loops over elements. */
@@ -86,6 +87,9 @@ static inline void rig_set(struct rig *r, const struct operand *o, int64_t i, do
     case DT_F64:
         ((double *)at)[i] = x;
         break;
+    case DT_BF16:
+        ((struct bf16 *)at)[i] = bf16_round((float)x);
+        break;
     case DT_I32:
         ((int32_t *)at)[i] = (int32_t)x;
         break;
@@ -102,6 +106,8 @@ static inline double rig_get(struct rig *r, const struct operand *o, int64_t i)
         return (double)((const float *)at)[i];
     case DT_F64:
         return ((const double *)at)[i];
+    case DT_BF16:
+        return (double)bf16_widen(((const struct bf16 *)at)[i]);
     case DT_I32:
         return ((const int32_t *)at)[i];
     default:
