@@ -255,12 +255,24 @@ def check_poison():
     row("40 steps poisoned, without reuse, red zones read back", same, "same bits as plain" if same else "weights differ")
 
 
+def check_planted(tool):
+    """Each tool must report the faults that are its own, and nothing in the same program without a fault."""
+    for kind, faults in (("memcheck", ("write", "late")), ("initcheck", ("early",)), ("racecheck", ("race",)), ("synccheck", ("barrier",))):
+        seen = {}
+        for fault in ("nothing", *faults):
+            code, out, err, _ = run([tool, "--tool", kind, "--error-exitcode", "86", program("gpu_planted"), fault], 60)
+            seen[fault] = "found" if code == 86 else "clean" if code == 0 else f"exit {code}: {last_line(out + err)}"
+        ok = seen["nothing"] == "clean" and all(seen[fault] == "found" for fault in faults)
+        row(f"{kind}, planted faults", ok, ", ".join(f"{fault}: {what}" for fault, what in seen.items()))
+
+
 def check_sanitize():
     check_poison()
     tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     if not os.path.exists(tool):
         row("compute-sanitizer", False, "not found")
         return
+    check_planted(tool)
     for kind in ("memcheck", "initcheck"):
         prefix = (tool, "--tool", kind, "--error-exitcode", "86")
         t = Train("--steps", "20", "--debug-plan", prefix=prefix, limit=120)

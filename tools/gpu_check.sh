@@ -10,7 +10,7 @@ if [ "${1:-}" = stage ]; then
     build=$2
     out=$3
     mkdir -p "$out/bin" "$out/lib"
-    for file in gmlrun gpu_parity cuda_test_exec cuda_test_describe base_test_philox; do
+    for file in gmlrun gpu_parity gpu_planted cuda_test_exec cuda_test_describe base_test_philox; do
         if [ -f "$build/bin/$file" ]; then
             strip -o "$out/bin/$file" "$build/bin/$file"
         fi

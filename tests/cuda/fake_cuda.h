@@ -83,6 +83,13 @@ struct fake_cuda {
     bool broken;             /* the stream reports a fault */
     int kernels;             /* that ran, library calls included */
     struct fake_graph *into; /* capture target */
+    bool listens;            /* a tool that watches memory */
+    struct fake_region {
+        char *at;
+        uint64_t bytes;
+        bool written;
+    } region[256];
+    int n_region;
 };
 static struct fake_cuda fake;
 
@@ -174,6 +181,61 @@ static int fake_to_device(void *ctx, void *to, const void *from, uint64_t bytes,
 static int fake_to_host(void *ctx, void *to, const void *from, uint64_t bytes, void *stream)
 {
     return fake_to_device(ctx, to, from, bytes, stream);
+}
+/* The tool: regions of the heap, disjoint; closing what is not open is an error. */
+static int fake_heap_open(void *ctx, void *at, uint64_t bytes, void **out)
+{
+    (void)ctx;
+    (void)at;
+    *out = fake.listens ? fake_handle(malloc(bytes > 0)) : NULL;
+    return 0;
+}
+static int fake_heap_close(void *ctx, void *heap)
+{
+    (void)ctx;
+    fake.n_region = 0;
+    return fake_release(heap);
+}
+/* Index of the open region that has one of these bytes, or -1. */
+static int fake_region_at(const char *at, uint64_t bytes)
+{
+    for (int i = 0; i < fake.n_region; i++) {
+        const struct fake_region *r = &fake.region[i];
+        if (at < r->at + r->bytes && r->at < at + bytes) {
+            return i;
+        }
+    }
+    return -1;
+}
+static int fake_region_open(void *ctx, void *heap, void *at, uint64_t bytes)
+{
+    (void)ctx;
+    if (!heap || fake_region_at(at, bytes) >= 0 || fake.n_region == 256) {
+        return 1;
+    }
+    fake.region[fake.n_region++] = (struct fake_region){at, bytes, false};
+    return 0;
+}
+static int fake_region_close(void *ctx, void *at)
+{
+    (void)ctx;
+    int i = fake_region_at(at, 1);
+    if (i < 0 || fake.region[i].at != (char *)at) {
+        return 1;
+    }
+    fake.region[i] = fake.region[--fake.n_region];
+    return 0;
+}
+static int fake_region_written(void *ctx, void *at, uint64_t bytes, void *stream)
+{
+    (void)ctx;
+    (void)stream;
+    int i = fake_region_at(at, bytes);
+    if (i < 0 || fake.region[i].at != (char *)at || fake.region[i].bytes != bytes) {
+        return 1;
+    }
+    fake.region[i].written = true;
+    return 0;
 }
 static int fake_stream_create(void *ctx, void **out)
 {
@@ -388,7 +450,7 @@ static inline bool fake_releases(enum cuda_call c)
 {
     return c == CUDA_CALL_device_free || c == CUDA_CALL_host_free || c == CUDA_CALL_stream_destroy ||
            c == CUDA_CALL_event_destroy || c == CUDA_CALL_graph_destroy || c == CUDA_CALL_exec_destroy ||
-           c == CUDA_CALL_library_close || c == CUDA_CALL_matmul_free;
+           c == CUDA_CALL_library_close || c == CUDA_CALL_matmul_free || c == CUDA_CALL_heap_close;
 }
 #define CALL(name, text, params, args, count)                                                                \
     static int fail_##name params                                                                            \

@@ -272,6 +272,44 @@ START_TEST(debug_plan)
 }
 END_TEST
 
+/* Is the value of this operand declared to the tool, and as unwritten? */
+static bool declared(const struct exec *e, int operand)
+{
+    int i = fake_region_at(e->arena + operands[operand].offset, 1);
+    return i >= 0 && !fake.region[i].written;
+}
+
+/* With a tool that listens, a value is declared from the start of the launch to its death, and nothing is
+ * poisoned. */
+START_TEST(debug_plan_declares)
+{
+    struct exec *e;
+    fake.listens = true;
+    ck_assert_int_eq(start(&(struct exec_options){.debug_plan = true}, &e), ST_OK);
+    ck_assert_int_eq(cuda_debug_before(e, 1), ST_OK);
+    int control = fake_region_at(e->arena + CONTROL, 1);
+    ck_assert(control >= 0 && fake.region[control].written);
+    ck_assert_uint_eq(fake.region[control].bytes, sizeof(struct control));
+    ck_assert(declared(e, 2) && declared(e, 3) && declared(e, 4));
+    ck_assert_int_lt(fake_region_at(e->arena + PLANNED + 256, 256), 0); /* the red zone */
+    ck_assert_int_eq(cuda_debug_after(e, 1, 0), ST_OK);
+    ck_assert(declared(e, 2));
+    ck_assert_int_eq(cuda_debug_after(e, 1, 1), ST_OK);
+    ck_assert(!declared(e, 2) && declared(e, 3) && declared(e, 4));
+    ck_assert_int_eq(cuda_debug_after(e, 1, 2), ST_OK);
+    ck_assert(!declared(e, 3) && declared(e, 4));
+    float value = *(float *)(e->arena + operands[3].offset);
+    ck_assert(value == value);
+    ck_assert_int_eq(cuda_debug_end(e, 1), ST_OK);
+    ck_assert(!declared(e, 4));
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    }
+    ck_assert_int_eq(fake.n_region, 1);
+    cuda_close(e);
+}
+END_TEST
+
 START_TEST(refusals)
 {
     struct exec *e = NULL;
@@ -335,14 +373,17 @@ static enum status whole_run(const struct exec_options *o)
 /* Every call fails once, in every mode; only those of cuda_close may be ignored. */
 START_TEST(every_call_can_fail)
 {
-    const struct exec_options mode[] = {{0}, {.eager = true}, {.parts = true}, {.debug_plan = true}};
+    const struct exec_options mode[] = {
+        {0}, {.eager = true}, {.parts = true}, {.debug_plan = true}, {.debug_plan = true}};
     for (size_t m = 0; m < sizeof mode / sizeof *mode; m++) {
         fake_reset();
+        fake.listens = m == 4;
         ck_assert_int_eq(whole_run(&mode[m]), ST_OK);
         int calls = fail_calls, ignored = 0;
         ck_assert_int_gt(calls, 20);
         for (int i = 0; i < calls; i++) {
             fake_reset();
+            fake.listens = m == 4;
             fail_at = i;
             enum status s = whole_run(&mode[m]);
             bool releases = fake_releases(fail_which);
@@ -373,6 +414,7 @@ int main(void)
     tcase_add_test(t, flow_control_and_watchdog);
     tcase_add_test(t, modes);
     tcase_add_test(t, debug_plan);
+    tcase_add_test(t, debug_plan_declares);
     tcase_add_test(t, refusals);
     tcase_add_test(t, every_call_can_fail);
     return suite_run("cuda exec", t, CK_FORK);

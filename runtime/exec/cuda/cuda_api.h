@@ -3,8 +3,8 @@
  * use it.
  *
  * Ownership: every *_create, *_alloc, *_open, matmul_plan gives a handle for its counterpart to release.
- * Handles are never NULL on success, with one exception: matmul_plan gives NULL where the library has no
- * algorithm for the product.
+ * Handles are never NULL on success, with two exceptions: matmul_plan gives NULL where the library has no
+ * algorithm for the product, heap_open where no tool listens.
  */
 #ifndef GML_EXEC_CUDA_API_H
 #define GML_EXEC_CUDA_API_H

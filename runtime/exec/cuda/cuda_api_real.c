@@ -1,8 +1,9 @@
 /* struct cuda_api over the static CUDA runtime. Thin: one call each, handles cast, no state. cublasLt is in
- * cuda_library_real.c. */
+ * cuda_library_real.c, NVTX in cuda_tool_real.c. */
 #include <stdio.h>
 #include <cuda_runtime_api.h>
 #include "runtime/exec/cuda/cuda_library.h"
+#include "runtime/exec/cuda/cuda_tool.h"
 
 #define UNUSED_CTX (void)ctx
 

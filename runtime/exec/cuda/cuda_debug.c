@@ -1,6 +1,7 @@
 /* --debug-plan: before a step the planned region is filled with 0xff (NaN, -1), a value is filled again once
  * nobody reads it, and bytes between values hold a pattern that must survive: those beside an op's output are
- * read back after the op, all of them after the step. */
+ * read back after the op, all of them after the step. Under compute-sanitizer the tool is told where values
+ * are instead (cuda_declare.c). */
 #include <stdlib.h>
 #include "runtime/exec/cuda/cuda_exec.h"
 
@@ -67,6 +68,13 @@ static enum status check_gap(struct exec *e, uint32_t variant, uint32_t op, cons
 
 enum status cuda_debug_before(struct exec *e, uint32_t variant)
 {
+    if (!e->heap_asked) {
+        e->heap_asked = true;
+        TRY(cuda_declare_open(e));
+    }
+    if (e->heap) {
+        return cuda_declare_before(e, variant);
+    }
     const struct cuda_variant *v = &e->variant[variant];
     uint64_t from = e->plan->planned_offset;
     if (from < e->bytes) {
@@ -96,8 +104,16 @@ static enum status check_output(struct exec *e, uint32_t variant, uint32_t op)
     return next < v->n_gap ? check_gap(e, variant, op, &v->gap[next]) : ST_OK;
 }
 
+enum status cuda_debug_op(struct exec *e, uint32_t variant, uint32_t op)
+{
+    return e->heap ? cuda_declare_op(e, variant, op) : ST_OK;
+}
+
 enum status cuda_debug_after(struct exec *e, uint32_t variant, uint32_t op)
 {
+    if (e->heap) {
+        return cuda_declare_after(e, variant, op);
+    }
     const struct plan_variant *pv = &e->plan->variant[variant];
     TRY(check_output(e, variant, op));
     for (uint32_t i = pv->die0 ? pv->die0[op] : 0; pv->die0 && i < pv->die0[op + 1]; i++) {
@@ -111,6 +127,9 @@ enum status cuda_debug_after(struct exec *e, uint32_t variant, uint32_t op)
 
 enum status cuda_debug_end(struct exec *e, uint32_t variant)
 {
+    if (e->heap) {
+        return cuda_declare_end(e, variant);
+    }
     const struct cuda_variant *v = &e->variant[variant];
     uint32_t last = e->plan->variant[variant].n_op;
     for (uint32_t i = 0; i < v->n_gap && last > 0; i++) {

@@ -50,6 +50,8 @@ struct exec {
     char error[512];
     void *stream, *library;
     char *arena; /* device address */
+    void *heap;  /* --debug-plan under a tool that checks memory: the arena as declared to it */
+    bool heap_asked;
     uint64_t bytes;
     struct ring *ring, *ring_device;
     const struct plan *plan;
@@ -110,8 +112,17 @@ const char *cuda_error_text(struct exec *e);
 /* cuda_debug.c */
 enum status cuda_debug_prepare(struct exec *e, uint32_t variant);
 enum status cuda_debug_before(struct exec *e, uint32_t variant);
+enum status cuda_debug_op(struct exec *e, uint32_t variant, uint32_t op);
 enum status cuda_debug_after(struct exec *e, uint32_t variant, uint32_t op);
 enum status cuda_debug_end(struct exec *e, uint32_t variant);
+
+/* cuda_declare.c: the same moments, told to a tool. `open` asks for one (e->heap stays NULL without it) once
+ * the persistent prefix is uploaded. */
+enum status cuda_declare_open(struct exec *e);
+enum status cuda_declare_before(struct exec *e, uint32_t variant);
+enum status cuda_declare_op(struct exec *e, uint32_t variant, uint32_t op);
+enum status cuda_declare_after(struct exec *e, uint32_t variant, uint32_t op);
+enum status cuda_declare_end(struct exec *e, uint32_t variant);
 
 /* A backend over any api: everything but `open`, which the caller supplies. */
 extern const struct backend cuda_backend_functions;

@@ -76,6 +76,9 @@ static enum status launch_eager(struct exec *e, uint32_t variant, bool first)
         TRY(cuda_debug_before(e, variant));
     }
     for (uint32_t i = 0; i < v->n_step; i++) {
+        if (debug) {
+            TRY(cuda_debug_op(e, variant, i));
+        }
         TRY(cuda_step_issue(e, &v->step[i]));
         if (debug) {
             TRY(cuda_debug_after(e, variant, i));

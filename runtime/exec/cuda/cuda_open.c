@@ -210,6 +210,9 @@ void cuda_close(struct exec *e)
     if (e->library) {
         e->api.library_close(ctx, e->library);
     }
+    if (e->heap) {
+        e->api.heap_close(ctx, e->heap);
+    }
     if (e->arena) {
         e->api.device_free(ctx, e->arena);
     }
