@@ -29,8 +29,9 @@ static const struct {
     const char *name;
     enum status (*run)(struct call *c);
 } commands[] = {
-    {"train", command_train}, {"eval", command_eval},     {"summary", command_summary},
-    {"bench", command_bench}, {"doctor", command_doctor}, {"gradcheck", command_gradcheck},
+    {"train", command_train},     {"eval", command_eval},     {"summary", command_summary},
+    {"bench", command_bench},     {"doctor", command_doctor}, {"gradcheck", command_gradcheck},
+    {"compare", command_compare},
 };
 
 static enum status dispatch(struct call *c)

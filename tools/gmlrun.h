@@ -25,6 +25,8 @@ enum {
     OPT_PARTS,
     OPT_CUDA_PATH,
     OPT_SAMPLES,
+    OPT_AGAINST,
+    OPT_TOLERANCE,
     OPT_LATER,
 };
 extern const struct program_spec gmlrun_spec;
@@ -38,8 +40,13 @@ struct call {
 };
 /* Fills call.run from the options; refuses what comes later. */
 MUST_CHECK enum status call_options(struct call *c);
+bool is_device(const char *name);            /* cpu, cuda, cuda:N */
+bool call_is_f64(const struct call *c);      /* --precision f64 */
+bool call_is_compiled(const struct call *c); /* MODEL is a .gmlb file */
 /* Reads a file whose name ends in .gmlb, compiles any other. */
 MUST_CHECK enum status call_graph(struct call *c, struct graph **out);
+/* The same in f32 whatever --precision says. May be called again: each call gives a graph of its own. */
+MUST_CHECK enum status call_graph_f32(struct call *c, struct graph **out);
 /* Compiles in f64 whatever --precision says, with the values under stop_grad kept: for gradcheck. */
 MUST_CHECK enum status call_graph_f64(struct call *c, struct graph **out);
 
@@ -49,6 +56,7 @@ enum status command_summary(struct call *c);
 enum status command_bench(struct call *c);
 enum status command_doctor(struct call *c);
 enum status command_gradcheck(struct call *c);
+enum status command_compare(struct call *c);
 /* Not 0 after SIGINT or SIGTERM; the second one ends the process with exit 130. */
 const volatile sig_atomic_t *catch_signals(void);
 

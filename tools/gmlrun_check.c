@@ -116,3 +116,136 @@ enum status command_gradcheck(struct call *c)
     }
     return gradcheck_verdict(c, &k);
 }
+
+/* -- compare */
+
+enum { COMPARE_STEPS = 20 };
+
+/* "cpu-f64", "cpu-f32", "cpu", "cuda", "cuda:1" */
+static enum status other_side(struct call *c, struct compare_side *b)
+{
+    const char *text = c->o.at[OPT_AGAINST].given ? c->o.at[OPT_AGAINST].text : "cpu-f64";
+    bool f64 = strcmp(text, "cpu-f64") == 0, f32 = strcmp(text, "cpu-f32") == 0;
+    if (!f64 && !f32 && !is_device(text)) {
+        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN,
+                         "`--against` takes cpu-f64, cpu-f32, cuda or cuda:N, not `%s`", text);
+    }
+    b->options.device = f64 || f32 ? "cpu" : text;
+    if (f64) {
+        graph_set_precision(b->graph, DT_F64);
+    }
+    return ST_OK;
+}
+
+static const char *value_text(struct call *c, const struct graph *g, const struct compare_value *v)
+{
+    return arena_printf(c->arena, "%s of phase %s%s%s, %s: relative error %.3g, largest error %.3g", v->op,
+                        g->phases.at[v->phase].name, v->scope[0] ? " in " : "", v->scope,
+                        v->place[0] ? v->place : "no place", v->d.relative, v->d.max_error);
+}
+
+static void compare_text(struct call *c, const struct graph *g, const struct compare *k)
+{
+    printf("a: %s\nb: %s\n\n%6s  %-24s %16s %16s %11s\n", k->a, k->b, "step", "loss", "a", "b", "relative");
+    for (uint32_t i = 0; i < k->loss.n; i++) {
+        const struct compare_loss *l = &k->loss.at[i];
+        printf("%6lld  %-24s %16.9g %16.9g %11.3g%s\n", (long long)l->step, l->name, l->a, l->b, l->relative,
+               l->missing ? "  only on one side" : "");
+    }
+    printf("\n%-32s %11s %11s\n", "parameter after the last step", "max error", "relative");
+    for (uint32_t i = 0; i < k->parameter.n; i++) {
+        const struct compare_parameter *p = &k->parameter.at[i];
+        printf("%-32s %11.3g %11.3g\n", p->key, p->d.max_error, p->d.relative);
+    }
+    printf("\n%lld values of first launches compared\n", (long long)k->values);
+    if (k->worst.node) {
+        printf("largest relative error: %s\n", value_text(c, g, &k->worst));
+    }
+    printf("first beyond the tolerance: %s\n", k->first.node ? value_text(c, g, &k->first) : "none");
+}
+
+static void json_value(struct call *c, const struct graph *g, const char *key, const struct compare_value *v)
+{
+    struct arena *a = c->arena;
+    if (!v->node) {
+        printf(", \"%s\": null", key);
+        return;
+    }
+    printf(", \"%s\": {\"node\": %u, \"op\": %s, \"phase\": %s, \"scope\": %s, \"place\": %s, "
+           "\"max_error\": %s, \"relative\": %s}",
+           key, v->node, json_text(a, v->op), json_text(a, g->phases.at[v->phase].name),
+           json_text(a, v->scope), json_text(a, v->place), number(a, v->d.max_error),
+           number(a, v->d.relative));
+}
+
+static void compare_json(struct call *c, const struct graph *g, const struct compare *k)
+{
+    struct arena *a = c->arena;
+    printf("{\"a\": %s, \"b\": %s, \"same\": %s, \"max_relative\": %s, \"losses\": [", json_text(a, k->a),
+           json_text(a, k->b), k->same ? "true" : "false", number(a, k->max_relative));
+    for (uint32_t i = 0; i < k->loss.n; i++) {
+        const struct compare_loss *l = &k->loss.at[i];
+        printf("%s{\"step\": %lld, \"name\": %s, \"a\": %s, \"b\": %s}", i ? ", " : "", (long long)l->step,
+               json_text(a, l->name), number(a, l->a), number(a, l->b));
+    }
+    printf("], \"parameters\": {");
+    for (uint32_t i = 0; i < k->parameter.n; i++) {
+        const struct compare_parameter *p = &k->parameter.at[i];
+        printf("%s%s: {\"max_error\": %s, \"relative\": %s}", i ? ", " : "", json_text(a, p->key),
+               number(a, p->d.max_error), number(a, p->d.relative));
+    }
+    printf("}, \"values\": %lld", (long long)k->values);
+    json_value(c, g, "first", &k->first);
+    json_value(c, g, "worst", &k->worst);
+    printf("}\n");
+}
+
+static enum status compare_verdict(struct call *c, const struct graph *g, const struct compare *k)
+{
+    const struct compare_loss *l = k->loss.at;
+    if (k->same) {
+        return ST_OK;
+    }
+    while (l->same) {
+        l++;
+    }
+    enum status st =
+        diag_emit(&c->sink, DIAG_N1004, NO_SPAN, "%s and %s disagree: %s of step %lld is %.9g and %.9g", k->a,
+                  k->b, l->name, (long long)l->step, l->a, l->b);
+    if (k->first.node) {
+        diag_note(&c->sink, "the first value beyond the tolerance: %s", value_text(c, g, &k->first));
+    }
+    return st;
+}
+
+enum status command_compare(struct call *c)
+{
+    struct compare k;
+    struct compare_side a = {NULL, c->run}, b = {NULL, c->run};
+    double tolerance = c->o.at[OPT_TOLERANCE].given ? c->o.at[OPT_TOLERANCE].real : 1e-3;
+    if (tolerance < 0) {
+        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--tolerance` takes a number, 0 or more");
+    }
+    TRY(call_graph_f32(c, &a.graph));
+    TRY(call_graph_f32(c, &b.graph));
+    TRY(other_side(c, &b));
+    if (call_is_f64(c)) {
+        graph_set_precision(a.graph, DT_F64);
+    }
+    c->run.stop = catch_signals();
+    struct compare_side *side[] = {&a, &b};
+    for (int i = 0; i < 2; i++) {
+        side[i]->options.stop = c->run.stop;
+        side[i]->options.n_set = call_is_compiled(c) ? c->run.n_set : 0;
+        side[i]->options.steps = c->run.steps >= 0 ? c->run.steps : COMPARE_STEPS;
+    }
+    TRY(run_compare(&a, &b, tolerance, c->arena, &c->sink, &k));
+    k.a = arena_printf(c->arena, "%s %s", k.a, graph_precision(a.graph));
+    k.b = arena_printf(c->arena, "%s %s", k.b, graph_precision(b.graph));
+    if (c->o.at[OPT_JSON].given) {
+        compare_json(c, a.graph, &k);
+    } else {
+        compare_text(c, a.graph, &k);
+    }
+    return compare_verdict(c, a.graph, &k);
+}

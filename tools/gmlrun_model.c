@@ -5,10 +5,17 @@
 #include "tools/common_program.h"
 #include "tools/gmlrun.h"
 
-static bool is_f64(const struct call *c)
+bool call_is_f64(const struct call *c)
 {
     const struct option_value *p = &c->o.at[OPT_PRECISION];
     return p->given && strcmp(p->text, "f64") == 0;
+}
+
+bool call_is_compiled(const struct call *c)
+{
+    const char *path = c->o.args.at[0];
+    size_t n = strlen(path);
+    return n >= 5 && strcmp(path + n - 5, ".gmlb") == 0;
 }
 
 static struct compile_options compile_options(struct call *c)
@@ -23,7 +30,6 @@ static struct compile_options compile_options(struct call *c)
                                 .std_path = std_folder(c->arena),
                                 .set = set,
                                 .n_set = c->run.n_set};
-    c->run.n_set = 0; /* done by the compiler */
     return o;
 }
 
@@ -31,6 +37,7 @@ static struct compile_options compile_options(struct call *c)
 static enum status compile_f64(struct call *c, const char *path, bool hold_stops, struct graph **out)
 {
     struct compile_options o = compile_options(c);
+    c->run.n_set = 0; /* the compiler sets them */
     char *text;
     size_t n;
     struct graph *g;
@@ -45,9 +52,6 @@ static enum status compile_f64(struct call *c, const char *path, bool hold_stops
 
 static enum status compile(struct call *c, const char *path, struct graph **out)
 {
-    if (is_f64(c)) {
-        return compile_f64(c, path, false, out);
-    }
     struct compile_options o = compile_options(c);
     return gml_compile(c->arena, path, &o, &c->sink, out);
 }
@@ -62,30 +66,40 @@ static enum status read_graph(struct call *c, const char *path, struct graph **o
     TRY(file_read(c->arena, path, LIMIT_GRAPH_BYTES, &bytes, &n, &c->sink));
     TRY(gmlb_read(c->arena, path, bytes, n, &c->sink, out));
     c->sink.sources = &(*out)->sources;
-    if (is_f64(c)) {
-        graph_set_precision(*out, DT_F64);
-    }
     return ST_OK;
 }
 
-static bool ends_with(const char *s, const char *end)
+enum status call_graph_f32(struct call *c, struct graph **out)
 {
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
+    const char *path = c->o.args.at[0];
+    uint32_t n_set = c->run.n_set;
+    *out = NULL;
+    enum status st = call_is_compiled(c) ? read_graph(c, path, out) : compile(c, path, out);
+    c->run.n_set = n_set;
+    return st;
 }
 
 enum status call_graph(struct call *c, struct graph **out)
 {
     const char *path = c->o.args.at[0];
-    *out = NULL;
-    return ends_with(path, ".gmlb") ? read_graph(c, path, out) : compile(c, path, out);
+    bool compiled = call_is_compiled(c);
+    if (call_is_f64(c) && !compiled) {
+        *out = NULL;
+        return compile_f64(c, path, false, out);
+    }
+    TRY(call_graph_f32(c, out));
+    if (compiled && call_is_f64(c)) {
+        graph_set_precision(*out, DT_F64);
+    }
+    c->run.n_set = compiled ? c->run.n_set : 0; /* the compiler has set them */
+    return ST_OK;
 }
 
 enum status call_graph_f64(struct call *c, struct graph **out)
 {
     const char *path = c->o.args.at[0];
     *out = NULL;
-    if (ends_with(path, ".gmlb")) {
+    if (call_is_compiled(c)) {
         return diag_emit(&c->sink, DIAG_U0002, NO_SPAN,
                          "`gmlrun %s` compiles in f64 and so needs the .gml file, not %s", c->o.command->name,
                          path);

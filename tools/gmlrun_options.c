@@ -4,27 +4,29 @@
 #include "tools/common_program.h"
 #include "tools/gmlrun.h"
 
-#define RUNS "train eval summary bench gradcheck"
+#define RUNS "train eval summary bench gradcheck compare"
 
 static const struct option_spec table[] = {
     [OPT_DEVICE] = {"device", 0, OPTION_TEXT, "cpu|cuda[:N]",
-                    "where to run; default cuda where a GPU works, else cpu", "train eval bench"},
+                    "where to run; default cuda where a GPU works, else cpu", "train eval bench compare"},
     [OPT_SET] = {"set", 0, OPTION_PAIRS, "NAME=VALUE", "change a config of the model; may be repeated", RUNS},
     [OPT_DATA] = {"data", 0, OPTION_PAIRS, "NAME=FILE", "another file for a data set; may be repeated", RUNS},
-    [OPT_STEPS] = {"steps", 0, OPTION_INT, "N", "end after N training steps", "train"},
+    [OPT_STEPS] = {"steps", 0, OPTION_INT, "N", "end after N training steps; compare: default 20",
+                   "train compare"},
     [OPT_SEED] = {"seed", 0, OPTION_INT, "S", "seed of every random draw; default 1",
-                  "train eval bench gradcheck"},
+                  "train eval bench gradcheck compare"},
     [OPT_THREADS] = {"threads", 0, OPTION_INT, "N", "threads of the CPU; default all cores",
-                     "train eval bench gradcheck"},
+                     "train eval bench gradcheck compare"},
     [OPT_PRECISION] = {"precision", 0, OPTION_CHOICE, "f32|tf32|bf16|f64",
-                       "arithmetic; f64 on the CPU; others later; default f32", "train eval summary bench"},
+                       "arithmetic; f64 on the CPU; others later; default f32",
+                       "train eval summary bench compare"},
     [OPT_OUT] = {"out", 0, OPTION_TEXT, "DIR", "run folder; default runs/<model>-<n>", "train"},
     [OPT_WEIGHTS] = {"weights", 0, OPTION_TEXT, "FILE", "start from these weights (.safetensors)",
-                     "train eval bench gradcheck"},
+                     "train eval bench gradcheck compare"},
     [OPT_PHASE] = {"phase", 0, OPTION_TEXT, "P", "phase to evaluate (default eval), measure or check",
-                   "eval bench gradcheck"},
+                   "eval bench gradcheck compare"},
     [OPT_JSON] = {"json", 0, OPTION_FLAG, NULL, "result as one JSON line",
-                  "train eval bench doctor gradcheck"},
+                  "train eval bench doctor gradcheck compare"},
     [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "no progress", "train eval bench"},
     [OPT_LOG_EVERY] = {"log-every", 0, OPTION_INT, "N",
                        "a line of metrics every N steps; default 1/200 of the run", "train"},
@@ -36,9 +38,13 @@ static const struct option_spec table[] = {
     [OPT_PARTS] = {"parts", 0, OPTION_FLAG, NULL, "time forward, loss, backward and optimizer apart",
                    "bench"},
     [OPT_CUDA_PATH] = {"cuda-path", 0, OPTION_TEXT, "DIR", "folder of the CUDA libraries",
-                       "train eval bench doctor"},
+                       "train eval bench compare doctor"},
     [OPT_SAMPLES] = {"samples", 0, OPTION_INT, "N", "elements of each parameter to check; default 8",
                      "gradcheck"},
+    [OPT_AGAINST] = {"against", 0, OPTION_TEXT, "cpu-f64|cpu-f32|cuda[:N]",
+                     "the other side of a comparison; default cpu-f64", "compare"},
+    [OPT_TOLERANCE] = {"tolerance", 0, OPTION_REAL, "X",
+                       "relative difference of losses that is allowed; default 0.001", "compare"},
     [OPT_LATER] = {"gpus", 0, OPTION_INT, "N", "comes later", NULL},
     {"steps-per-launch", 0, OPTION_INT, "K", "comes later", NULL},
     {"audit", 0, OPTION_FLAG, NULL, "comes later", NULL},
@@ -57,6 +63,7 @@ static const struct command_spec commands[] = {
     {"summary", "MODEL", 1, 1, "parameters, phases and memory"},
     {"bench", "MODEL", 1, 1, "steps per second and time of a step"},
     {"gradcheck", "MODEL", 1, 1, "gradients against finite differences, in f64 on the CPU"},
+    {"compare", "MODEL", 1, 1, "the same steps on two devices or precisions: where do they differ?"},
     {"doctor", NULL, 0, 0, "what this machine offers and what is missing"},
     {"resume", "DIR", 0, 99, "comes later"},
     {"predict", "MODEL", 0, 99, "comes later"},
@@ -64,7 +71,6 @@ static const struct command_spec commands[] = {
     {"dump", "MODEL", 0, 99, "comes later"},
     {"profile", "MODEL", 0, 99, "comes later"},
     {"tune", "MODEL", 0, 99, "comes later"},
-    {"compare", "MODEL", 0, 99, "comes later"},
     {"report", "DIR...", 0, 99, "comes later"},
     {"plot", "DIR... METRIC", 0, 99, "comes later"},
     {"inspect", "FILE", 0, 99, "comes later"},
@@ -102,7 +108,7 @@ static enum status refuse_later(struct call *c)
     return ST_OK;
 }
 
-static bool is_device(const char *d)
+bool is_device(const char *d)
 {
     if (strcmp(d, "cpu") == 0 || strcmp(d, "cuda") == 0) {
         return true;
@@ -114,7 +120,7 @@ static bool is_device(const char *d)
 static enum status device_option(struct call *c)
 {
     const struct option_value *v = c->o.at;
-    bool f64 = v[OPT_PRECISION].given && strcmp(v[OPT_PRECISION].text, "f64") == 0;
+    bool f64 = call_is_f64(c);
     c->run.device = v[OPT_DEVICE].text;
     if (c->run.device && !is_device(c->run.device)) {
         return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--device` takes cpu, cuda or cuda:N, not `%s`",

@@ -44,4 +44,51 @@ struct gradcheck {
 MUST_CHECK enum status run_gradcheck(struct graph *g, const struct run_options *o, int64_t samples,
                                      struct arena *a, struct diag_sink *sink, struct gradcheck *out);
 
+/* -- two devices */
+
+/* How far two arrays are apart. */
+struct distance {
+    int64_t n, differ; /* elements; of them not bit for bit the same number */
+    double
+        max_error;   /* largest |a - b|; infinite where only one is finite or both are and are not the same */
+    double relative; /* root mean square of a - b over that of b; of whole numbers differ / n */
+};
+struct compare_loss {
+    const char *name;      /* "train.loss" */
+    int64_t step;          /* of its phase, from 1 */
+    double a, b, relative; /* |a - b| / max(|a|, |b|) */
+    bool missing;          /* one side did not take this step, or took another */
+    bool same;             /* within the tolerance */
+};
+struct compare_parameter {
+    const char *key;
+    struct distance d;
+};
+/* A value of the first launch of a phase. */
+struct compare_value {
+    uint32_t phase, node;
+    const char *op, *scope, *place; /* place: "model.gml:14" */
+    struct distance d;
+};
+struct compare {
+    const char *a, *b; /* "cuda (NVIDIA H200) f32" */
+    VEC(struct compare_loss) loss;
+    VEC(struct compare_parameter) parameter; /* after the last step */
+    int64_t values;                          /* compared one by one in the first launch of each phase */
+    struct compare_value first, worst;       /* node 0 = none: the first beyond the tolerance, the largest */
+    double max_relative;                     /* of the losses */
+    bool same;                               /* every loss of every step is within the tolerance */
+};
+struct compare_side {
+    struct graph *graph; /* both sides: the same graph, except for its precision */
+    struct run_options options;
+};
+/* Runs `options.steps` training steps of the run block (or of `options.phase`) on side a, then on side b from
+ * the weights and states of a, with memory kept so that the values of the first launches can be compared. A
+ * loss agrees when |a - b| <= tolerance * max(|a|, |b|); whether the sides agree is decided by losses alone:
+ * single values and parameters may be rounding noise (a gradient that is exactly zero in f64), and say where
+ * to look when losses differ. */
+MUST_CHECK enum status run_compare(struct compare_side *a, struct compare_side *b, double tolerance,
+                                   struct arena *arena, struct diag_sink *sink, struct compare *out);
+
 #endif

@@ -14,6 +14,15 @@ static const char *config_text(struct run *r, const struct config *c)
     return arena_printf(r->arena, "%s", number);
 }
 
+const char *graph_precision(const struct graph *g)
+{
+    bool f64 = false;
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        f64 |= g->vars.at[v].type.dtype == DT_F64;
+    }
+    return f64 ? "f64" : "f32";
+}
+
 enum status write_run_json(struct run *r)
 {
     const struct graph *g = r->graph;
@@ -21,15 +30,11 @@ enum status write_run_json(struct run *r)
     for (uint32_t i = 0; i < g->configs.n; i++) {
         config[i] = (struct run_config){g->configs.at[i].name, config_text(r, &g->configs.at[i])};
     }
-    bool f64 = false;
-    for (uint32_t v = 1; v < g->vars.n; v++) {
-        f64 |= g->vars.at[v].type.dtype == DT_F64;
-    }
     struct run_info info = {.model = g->model,
                             .command = r->o->command ? r->o->command : "",
                             .device = r->device_name,
                             .device_version = r->device.driver,
-                            .precision = f64 ? "f64" : "f32",
+                            .precision = graph_precision(g),
                             .version = r->o->version ? r->o->version : "",
                             .seed = (int64_t)r->o->seed,
                             .threads = r->threads,

@@ -1,6 +1,7 @@
 /* The state of a run, shared by the files of runtime/run. */
 #ifndef GML_RUN_INTERNAL_H
 #define GML_RUN_INTERNAL_H
+#include "runtime/base/bf16.h"
 #include "runtime/base/seam.h"
 #include "runtime/run/run.h"
 
@@ -27,6 +28,14 @@ struct pending {
     bool ends_visit;
     enum event_kind kind; /* of the visit */
 };
+/* Looks on while a run goes; any function may be NULL. */
+struct run_watch {
+    /* After a launch was issued. */
+    enum status (*launched)(struct run *r, const struct plan_variant *v);
+    /* In the order of launches. */
+    void (*slot)(struct run *r, uint32_t phase, const struct ring_slot *slot);
+    void *ctx;
+};
 struct run {
     struct arena *arena;
     struct graph *graph;
@@ -47,6 +56,7 @@ struct run {
     struct report *report;
     const char *folder;
     double start;
+    const struct run_watch *watch; /* NULL = nobody */
     /* launches */
     uint64_t launched, seen;
     struct pending pending[IN_FLIGHT];
@@ -70,9 +80,20 @@ static inline struct control *run_control(const struct run *r)
 /* open.c: the host image is filled as run_open does, but no device is opened. */
 MUST_CHECK enum status run_open_host(struct graph *g, const struct run_options *o, struct diag_sink *sink,
                                      struct run **out);
+MUST_CHECK enum status upload(struct run *r); /* the persistent prefix of the image */
 /* run.c */
 enum status no_phase(struct run *r, const char *name, const char *what); /* "to evaluate" */
 int user_phase(const struct run *r, const char *name);                   /* -1 = none */
+/* Element i of contiguous values, as a number. */
+static inline double number_at(const void *from, enum dtype t, int64_t i)
+{
+    return t == DT_F32    ? (double)((const float *)from)[i]
+           : t == DT_F64  ? ((const double *)from)[i]
+           : t == DT_BF16 ? (double)bf16_widen(((const struct bf16 *)from)[i])
+           : t == DT_I32  ? ((const int32_t *)from)[i]
+                          : ((const unsigned char *)from)[i];
+}
+
 /* faults.c */
 enum status device_failed(struct run *r, enum status st);
 /* Runs a variant on the host image: init, data, run expressions. */

@@ -95,6 +95,9 @@ static enum status take(struct run *r, const struct ring_slot *slot, const struc
         return fault_report(r, &slot->fault, slot->phase);
     }
     add_up(r, w->phase, slot);
+    if (r->watch && r->watch->slot) {
+        r->watch->slot(r, w->phase, slot);
+    }
     r->skipped += slot->skipped != 0;
     if (s->counts) {
         r->steps_seen++;
@@ -183,6 +186,9 @@ static enum status launch(struct run *r, uint32_t phase, bool first, struct pend
     r->pending[++r->launched % IN_FLIGHT] = w;
     r->phase[phase].launches++;
     r->steps_issued += r->phase[phase].counts;
+    if (r->watch && r->watch->launched) {
+        TRY(r->watch->launched(r, v));
+    }
     return take_until(r, r->launched - 1);
 }
 

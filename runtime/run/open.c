@@ -80,7 +80,7 @@ static enum status make_plan(struct run *r, const struct target *target, int64_t
     struct plan_options o = {.data_rows = rows,
                              .split_rows = (const int64_t(*)[2])split_rows,
                              .target = *target,
-                             .no_reuse = r->o->debug_plan};
+                             .no_reuse = r->o->debug_plan || r->o->keep_values};
     for (uint32_t i = 0; i < g->datas.n; i++) {
         rows[i] = r->data->at[i].rows;
     }
@@ -245,13 +245,18 @@ static enum status on_device(struct run *r, enum status st)
     return st == ST_OK ? ST_OK : device_failed(r, st);
 }
 
+enum status upload(struct run *r)
+{
+    return on_device(r, r->backend->upload(r->exec, 0, r->image, r->plan->persistent));
+}
+
 static enum status fill_device(struct run *r)
 {
     const struct backend *b = r->backend;
     TRY(on_device(r, b->arena(r->exec, r->plan->device_bytes)));
     TRY(on_device(r, b->prepare(r->exec, r->plan)));
     TRY(fill_image(r));
-    return on_device(r, b->upload(r->exec, 0, r->image, r->plan->persistent));
+    return upload(r);
 }
 
 static struct run *run_new(struct graph *g, const struct run_options *o, struct diag_sink *sink)

@@ -34,7 +34,8 @@ struct run_options {
     int64_t max_skips;
     const char *cuda_path;
     bool quiet, debug_plan, parts;
-    FILE *progress; /* may be NULL */
+    bool keep_values; /* no memory is used twice in a step: every value can be read after it */
+    FILE *progress;   /* may be NULL */
     bool is_terminal, color;
     const volatile sig_atomic_t *stop; /* not 0: end after the current launch; may be NULL */
 };
@@ -67,5 +68,6 @@ MUST_CHECK enum status run_bench(struct run *r, struct bench *out);
 /* Folder of the run, NULL before run_train made it. */
 const char *run_folder(const struct run *r);
 const char *run_model(const struct run *r);
+const char *graph_precision(const struct graph *g); /* "f64" when anything stored is, else "f32" */
 
 #endif
