@@ -13,7 +13,7 @@ import tempfile
 import time
 
 SOURCE, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-PARTS = sys.argv[3:] or ["tests", "parity", "digits", "peers", "sanitize", "memory"]
+PARTS = sys.argv[3:] or ["tests", "parity", "random", "digits", "peers", "sanitize", "memory"]
 DEVICE = os.environ.get("GML_CHECK_DEVICE", "cuda")
 MODEL = os.path.join(SOURCE, "models", "digits.gml")
 WORK = tempfile.mkdtemp(prefix="gml_check.")
@@ -112,6 +112,13 @@ def check_parity():
             bad = "**" in line or (line.startswith("parity:") and ", 0 differ, 0 operators" not in line)
             row(line.split(":")[0], not bad, line.split(":", 1)[1].strip())
     row("gpu_parity", code == 0, f"exit {code}, {wall:.1f} s {last_line(err)}")
+
+
+def check_random():
+    code, out, err, wall = run([program("gpu_random"), *(["--dry-run"] if DEVICE == "cpu" else [])], 400)
+    print(out, err, flush=True)
+    line = next((x for x in out.splitlines() if x.startswith("random graphs:")), last_line(err))
+    row("random graphs against the CPU", code == 0, f"{line.split(': ', 1)[-1]}; exit {code}, {wall:.0f} s", "300, 0 differ")
 
 
 def check_doctor():
@@ -325,7 +332,7 @@ def check_memory():
 
 
 def main():
-    checks = {"tests": check_tests, "parity": check_parity, "digits": check_digits, "sanitize": check_sanitize,
+    checks = {"tests": check_tests, "parity": check_parity, "random": check_random, "digits": check_digits, "sanitize": check_sanitize,
               "memory": check_memory, "peers": check_peers}
     start = time.monotonic()
     for part in PARTS:

@@ -124,6 +124,23 @@ static val leaf_or_zero(struct reverse *r, uint32_t i)
     }
     return build_full(r->b, &v->type, 0);
 }
+/* The gradient of the block as a whole. In the padding between leaves it may be anything, 1 (of a sum) or NaN
+ * (of a root at 0); neither a norm nor a commit may see that. */
+static val zero_in_padding(struct build *b, uint32_t tree, val gradient)
+{
+    struct type t = node_type(b->g, gradient);
+    uint32_t n = b->g->trees.at[tree].n_leaf;
+    int64_t *attr = arena_array(b->g->arena, int64_t, 2 + 2 * (size_t)n);
+    attr[0] = tree;
+    attr[1] = f64_bits(0);
+    for (uint32_t i = 0; i < n; i++) {
+        attr[2 + 2 * i] = i;
+        attr[3 + 2 * i] = f64_bits(1);
+    }
+    struct node_spec s = {.op = OP_ranges, .phase = b->phase, .attr = attr, .n_attr = 2 + 2 * n, .type = t};
+    val leaves = graph_add(b->g, &s, b->sink), zero = build_const(b, t.dtype, 0);
+    return build_3(b, OP_where, build_2(b, OP_ne, leaves, zero), gradient, zero);
+}
 val differentiate(struct build *b, val loss, uint32_t tree)
 {
     struct graph *g = b->g;
@@ -143,7 +160,11 @@ val differentiate(struct build *b, val loss, uint32_t tree)
         r.leaf_gradient[i] = leaf_or_zero(&r, i);
     }
     val flat = ok ? build_pack(&at, tree, r.leaf_gradient) : 0;
-    return flat && r.flat_gradient ? build_2(&at, OP_add, flat, r.flat_gradient) : flat;
+    if (!flat || !r.flat_gradient) {
+        return flat;
+    }
+    val whole = zero_in_padding(&at, tree, r.flat_gradient);
+    return build_2(&at, OP_add, flat, whole);
 }
 
 static val visit_grad(struct rewrite *rw, val id, const struct node *n)
