@@ -37,6 +37,10 @@ val build_reshape(struct build *b, val x, int rank, const dim *shape);
 val build_permute(struct build *b, val x, const int *perm);
 val build_expand(struct build *b, val x, int rank, const dim *shape); /* right-aligned, adds leading axes */
 val build_slice(struct build *b, val x, const dim *start, const int64_t *step, const dim *size);
+/* `size` elements of one axis from `from` on by steps; the other axes whole. */
+val build_part(struct build *b, val x, int axis, dim from, dim size, int64_t step);
+val build_turn(struct build *b, val x);           /* the last two axes swapped */
+val build_unit(struct build *b, val x, int axis); /* with an axis of size 1 before `axis` */
 /* Leaf `leaf` of tree `tree` (index into g->trees) over a flat block, and the reverse: the block made of its
  * leaves. */
 val build_leaf(struct build *b, val flat, uint32_t tree, uint32_t leaf);
@@ -53,6 +57,9 @@ val build_sum_to(struct build *b, val x, const struct type *t);
 val build_attrs(struct build *b, enum op op, const val *in, uint32_t n, const int64_t *attr, uint32_t n_attr);
 val build_concat(struct build *b, const val *in, uint32_t n,
                  int axis); /* any number of parts, at least one */
+/* x moved by one place along the axis: up, element i is x[i - 1], else x[i + 1]; `fill` comes in at the end.
+ */
+val build_shift(struct build *b, val x, int axis, bool up, double fill);
 val build_iota(struct build *b, dim n);
 /* v added into zeros [.., size] at index i along the last axis: the reverse of take. */
 val build_spread(struct build *b, val v, val i, dim size);

@@ -52,6 +52,26 @@ val build_permute(struct build *b, val x, const int *perm)
     s.n_attr = (uint32_t)rank;
     return graph_add(b->g, &s, b->sink);
 }
+val build_turn(struct build *b, val x)
+{
+    int perm[LIMIT_RANK], rank = x ? node_type(b->g, x).rank : 0;
+    for (int i = 0; i < rank; i++) {
+        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    }
+    return build_permute(b, x, perm);
+}
+val build_unit(struct build *b, val x, int axis)
+{
+    if (!x || !rank_ok(b, node_type(b->g, x).rank + 1)) {
+        return 0;
+    }
+    struct type t = node_type(b->g, x), to = t;
+    for (int i = axis; i < t.rank; i++) {
+        to.dim[i + 1] = t.dim[i];
+    }
+    to.dim[axis] = dim_const(&b->g->dims, 1);
+    return build_reshape(b, x, t.rank + 1, to.dim);
+}
 /* Puts unit axes in front until the rank is reached. */
 static val lead_units(struct build *b, val x, int rank)
 {
@@ -97,6 +117,21 @@ val build_slice(struct build *b, val x, const dim *start, const int64_t *step, c
     s.type = shaped(t.dtype, t.rank, size);
     return graph_add(b->g, &s, b->sink);
 }
+val build_part(struct build *b, val x, int axis, dim from, dim size, int64_t step)
+{
+    dim start[LIMIT_RANK];
+    int64_t steps[LIMIT_RANK];
+    if (!x) {
+        return 0;
+    }
+    struct type t = node_type(b->g, x);
+    for (int i = 0; i < t.rank; i++) {
+        start[i] = i == axis ? from : dim_const(&b->g->dims, 0);
+        steps[i] = i == axis ? step : 1;
+    }
+    t.dim[axis] = size;
+    return build_slice(b, x, start, steps, t.dim);
+}
 val build_pad(struct build *b, val x, const dim *start, const int64_t *step, const struct type *t)
 {
     if (!x) {
@@ -128,6 +163,19 @@ val build_concat(struct build *b, const val *in, uint32_t n, int axis)
         return build_concat(b, part, k, axis);
     }
     return build_attrs(b, OP_concat, in, n, (int64_t[]){axis}, 1);
+}
+/* The joined value is one longer, so that an axis of length 0 needs no special case. */
+val build_shift(struct build *b, val x, int axis, bool up, double fill)
+{
+    struct dims *d = &b->g->dims;
+    struct type t = x ? node_type(b->g, x) : (struct type){0}, end = t;
+    end.dim[axis] = dim_const(d, 1);
+    val edge = x ? build_full(b, &end, fill) : 0;
+    if (!edge) {
+        return 0;
+    }
+    val all = build_concat(b, up ? (val[]){edge, x} : (val[]){x, edge}, 2, axis);
+    return build_part(b, all, axis, dim_const(d, !up), t.dim[axis], 1);
 }
 val build_iota(struct build *b, dim n)
 {

@@ -298,6 +298,7 @@ struct value *value_field(struct value r, const char *name);
 bool is_poison(struct value v);        /* also inside lists and records */
 bool is_number(struct value v);        /* NUM or DIM */
 bool is_scalar_static(struct value v); /* NUM, DIM, BOOL */
+bool is_given(struct value v);         /* an argument that is there and not `none` */
 const char *value_text(struct elab *e,
                        struct value v); /* "f32[B, 64]", "the number 3", "a record (a: f32, ...)" */
 const char *dim_text(struct elab *e, dim d);
@@ -446,6 +447,9 @@ struct value move_last(struct elab *e, struct bcall *c, struct value axis, int *
  * error. */
 bool merge_index(struct elab *e, struct value x, const struct value *ix, uint32_t k, struct span at,
                  val *table, struct value *index);
+/* elab_conv.c: argument i, i32 ids of segments over the first n axes of x, as the number of the run of equal
+ * ids along the last of them: 0, .., 0, 1, .. */
+val segment_runs(struct elab *e, struct bcall *c, int i, const struct type *x, int n);
 /* elab_choice.c: a draw whose shape is argument 0. */
 val draw_node(struct elab *e, struct bcall *c, enum op op, enum dtype d, const val *in, uint32_t n_in);
 /* elab_order.c */

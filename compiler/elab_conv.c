@@ -14,22 +14,6 @@ struct conv {
     dim out[MAX_AXES];
 };
 
-static val part_of(struct build *b, val v, int axis, dim from, dim size, int64_t step)
-{
-    struct type t;
-    dim start[LIMIT_RANK];
-    int64_t steps[LIMIT_RANK];
-    if (!v) {
-        return 0;
-    }
-    t = node_type(b->g, v);
-    for (int i = 0; i < t.rank; i++) {
-        start[i] = i == axis ? from : dim_const(&b->g->dims, 0);
-        steps[i] = i == axis ? step : 1;
-    }
-    t.dim[axis] = size;
-    return build_slice(b, v, start, steps, t.dim);
-}
 /* A whole number for every axis, or one for all. */
 static bool read_numbers(struct conv *k, int i, const char *what, int64_t least, int64_t *out)
 {
@@ -119,9 +103,10 @@ static bool prepare(struct conv *k)
         if (k->stride[a] > 1) {
             room = dim_opaque(d, ATOM_FLOORDIV, room, dim_const(d, k->stride[a]));
         }
-        int64_t places;
+        int64_t places, length;
+        bool empty = dim_is_const(d, k->xt.dim[axis], &length) && length == 0;
         k->out[a] = dim_add(d, room, dim_const(d, 1));
-        if (dim_is_const(d, k->out[a], &places) && places < 1) {
+        if (dim_is_const(d, k->out[a], &places) && places < (empty ? 0 : 1)) { /* of nothing it is nothing */
             fail(k->e, DIAG_E2006, k->c->span_at, "the kernel does not fit into axis %d of %s", axis,
                  value_text(k->e, k->c->arg[0]));
             return false;
@@ -139,7 +124,7 @@ static val see(struct conv *k, int64_t tap)
     val v = k->x;
     for (int a = k->axes - 1; a >= 0; a--) {
         dim from = dim_const(&k->e->g->dims, tap % k->size[a] * k->dilation[a]);
-        v = part_of(&k->e->b, v, 1 + a, from, k->out[a], k->stride[a]);
+        v = build_part(&k->e->b, v, 1 + a, from, k->out[a], k->stride[a]);
         tap /= k->size[a];
     }
     return v;
@@ -152,7 +137,7 @@ static val depthwise(struct conv *k)
     dim channels = k->wt.dim[k->axes + 1];
     val rows = build_reshape(b, k->w, 2, (dim[]){dim_const(d, k->taps), channels}), sum = 0;
     for (int64_t t = 0; t < k->taps; t++) {
-        val w = build_reshape(b, part_of(b, rows, 0, dim_const(d, t), dim_const(d, 1), 1), 1, &channels);
+        val w = build_reshape(b, build_part(b, rows, 0, dim_const(d, t), dim_const(d, 1), 1), 1, &channels);
         val y = build_2(b, OP_mul, see(k, t), w);
         sum = t ? build_2(b, OP_add, sum, y) : y;
     }
@@ -183,8 +168,8 @@ static val by_product(struct conv *k)
     }
     val x = build_concat(b, tap, (uint32_t)k->taps, r), y;
     if (k->groups == 1) {
-        y = build_matmul(b, build_reshape(b, x, 2, (dim[]){rows, inner}),
-                         build_reshape(b, k->w, 2, (dim[]){inner, outputs}));
+        val w = build_reshape(b, k->w, 2, (dim[]){inner, outputs});
+        y = build_matmul(b, build_reshape(b, x, 2, (dim[]){rows, inner}), w);
     } else {
         x = build_permute(b, build_reshape(b, x, 3, (dim[]){rows, g, inner}), (int[]){1, 0, 2});
         val w = build_permute(b, build_reshape(b, k->w, 3, (dim[]){inner, g, per}), (int[]){1, 0, 2});
@@ -219,23 +204,91 @@ static struct value run_conv(struct elab *e, struct bcall *c)
     return checked(e, c, own ? depthwise(&k) : by_product(&k), 0);
 }
 
-/* causal_conv1d(x[.., T, C], w[C, K], b[C], past[.., K - 1, C]): each channel on its own, seeing K - 1 rows
- * of the past; gives [y, the past of what follows]. */
+/* -- one kernel for each channel, looking back */
+
+val segment_runs(struct elab *e, struct bcall *c, int i, const struct type *x, int n)
+{
+    struct build *b = &e->b;
+    struct type ids, want = {.dtype = DT_I32, .rank = n};
+    val v = want_tensor(e, c->arg[i], c->span[i], "the segments", &ids);
+    memcpy(want.dim, x->dim, (size_t)n * sizeof *want.dim);
+    if (v && !type_equal(&ids, &want)) {
+        fail(e, DIAG_E2001, c->span[i], "the segments of `%s` are %s, expected %s", c->b->name,
+             type_text(e->g, &ids), type_text(e->g, &want));
+        return 0;
+    }
+    build_at(e, c->span_at);
+    val changes = v ? build_2(b, OP_ne, v, build_shift(b, v, n - 1, true, 0)) : 0;
+    val place = changes ? build_iota(b, want.dim[n - 1]) : 0;
+    val inside = place ? build_2(b, OP_gt, place, build_const(b, DT_I32, 0)) : 0;
+    val counts = inside ? build_cast(b, build_2(b, OP_land, changes, inside), DT_I32) : 0;
+    return counts ? build_attrs(b, OP_cumsum, &counts, 1, (int64_t[]){n - 1, 0}, 2) : 0;
+}
+struct causal {
+    struct build *b;
+    struct type x;
+    int axis;
+    dim length, behind;
+    val all;            /* the past and x */
+    val runs, all_runs; /* of x, and of both: the past belongs to the first; 0 without segments */
+};
+/* `size` places of `all` from `from` on, zeros where they are not of the run `own`. */
+static val places(struct causal *k, dim from, dim size, val own)
+{
+    struct build *b = k->b;
+    val v = build_part(b, k->all, k->axis, from, size, 1);
+    if (!own || !v) {
+        return v;
+    }
+    val same = build_2(b, OP_eq, build_part(b, k->all_runs, k->axis, from, size, 1), own);
+    val zero = build_const(b, k->x.dtype, 0);
+    return build_3(b, OP_where, build_unit(b, same, k->axis + 1), v, zero);
+}
+/* The last K - 1 places: the past of what follows. */
+static val last_places(struct causal *k)
+{
+    struct dims *d = &k->b->g->dims;
+    int64_t behind;
+    val run = 0;
+    if (k->runs && dim_is_const(d, k->behind, &behind) && behind > 0) {
+        dim last = dim_add(d, k->length, dim_const(d, behind - 1));
+        run = build_part(k->b, k->all_runs, k->axis, last, dim_const(d, 1), 1);
+    }
+    return places(k, k->length, k->behind, run);
+}
+/* x and what stands before it. */
+static bool join_past(struct elab *e, struct bcall *c, struct causal *k, val x)
+{
+    struct type p = k->x;
+    p.dim[k->axis] = k->behind;
+    val past = is_given(c->arg[3]) ? want_tensor(e, c->arg[3], c->span[3], "the past", NULL)
+                                   : build_full(k->b, &p, 0);
+    k->all = past ? build_concat(k->b, (val[]){past, x}, 2, k->axis) : 0;
+    if (is_given(c->arg[4]) && k->all) {
+        k->runs = segment_runs(e, c, 4, &k->x, k->axis + 1);
+        p.dtype = DT_I32;
+        p.rank = k->axis + 1;
+        val first = k->runs ? build_full(k->b, &p, 0) : 0;
+        k->all_runs = first ? build_concat(k->b, (val[]){first, k->runs}, 2, k->axis) : 0;
+        return k->all_runs != 0;
+    }
+    return past != 0;
+}
+/* causal_conv1d(x[.., T, C], w[C, K], b[C], past[.., K - 1, C], seg i32[.., T]): each channel on its own,
+ * seeing K - 1 rows of the past, but no other segment; gives [y, the past of what follows]. */
 static struct value run_causal(struct elab *e, struct bcall *c)
 {
     struct build *b = &e->b;
     struct dims *d = &e->g->dims;
-    struct type x, w, p;
+    struct causal k = {.b = b};
+    struct type w;
     int64_t taps;
-    if (c->arg[4].kind != V_MISSING && c->arg[4].kind != V_NONE) {
-        return refuse(e, c->span[4], "segments in `causal_conv1d`");
-    }
     build_at(e, c->span_at);
-    val xn = tensor_arg(e, c, 0, &x), wn = want_tensor(e, c->arg[1], c->span[1], "the kernel", &w);
+    val xn = tensor_arg(e, c, 0, &k.x), wn = want_tensor(e, c->arg[1], c->span[1], "the kernel", &w);
     if (!xn || !wn) {
         return poison();
     }
-    if (x.rank < 2 || w.rank != 2) {
+    if (k.x.rank < 2 || w.rank != 2) {
         return fail(e, DIAG_E2003, c->span_at,
                     "`causal_conv1d` takes x[.., T, C] and w[C, K], found %s and %s",
                     value_text(e, c->arg[0]), value_text(e, c->arg[1]));
@@ -246,26 +299,22 @@ static struct value run_causal(struct elab *e, struct bcall *c)
     if (taps < 1 || taps > MAX_TAPS) {
         return fail(e, DIAG_E2023, c->span[1], "`causal_conv1d` takes kernels of 1 to %d places", MAX_TAPS);
     }
-    int axis = x.rank - 2;
-    dim length = x.dim[axis], behind = dim_const(d, taps - 1), one = dim_const(d, 1);
-    bool has_bias = c->arg[2].kind != V_MISSING && c->arg[2].kind != V_NONE;
-    bool has_past = c->arg[3].kind != V_MISSING && c->arg[3].kind != V_NONE;
-    p = x;
-    p.dim[axis] = behind;
-    val past = has_past ? want_tensor(e, c->arg[3], c->span[3], "the past", &p) : build_full(b, &p, 0);
-    val bias = has_bias ? want_tensor(e, c->arg[2], c->span[2], "the bias", &p) : 0, y = bias;
-    if (!past || (has_bias && !bias)) {
+    k.axis = k.x.rank - 2;
+    k.length = k.x.dim[k.axis];
+    k.behind = dim_const(d, taps - 1);
+    val bias = is_given(c->arg[2]) ? want_tensor(e, c->arg[2], c->span[2], "the bias", NULL) : 0, y = bias;
+    if ((is_given(c->arg[2]) && !bias) || !join_past(e, c, &k, xn)) {
         return poison();
     }
-    val all = build_concat(b, (val[]){past, xn}, 2, axis);
     for (int64_t i = 0; i < taps; i++) {
-        val tap = build_reshape(b, part_of(b, wn, 1, dim_const(d, i), one, 1), 1, w.dim);
-        val seen = build_2(b, OP_mul, part_of(b, all, axis, dim_const(d, i), length, 1), tap);
+        val tap = build_reshape(b, build_part(b, wn, 1, dim_const(d, i), dim_const(d, 1), 1), 1, w.dim);
+        val seen = places(&k, dim_const(d, i), k.length, i + 1 < taps ? k.runs : 0);
+        seen = build_2(b, OP_mul, seen, tap);
         y = i || bias ? build_2(b, OP_add, seen, y) : seen;
     }
     struct value r = list_value(e, 2);
     r.list->at[0] = checked(e, c, y, 0);
-    r.list->at[1] = y ? checked(e, c, part_of(b, all, axis, length, behind, 1), 0) : poison();
+    r.list->at[1] = y ? checked(e, c, last_places(&k), 0) : poison();
     return r;
 }
 

@@ -476,14 +476,6 @@ struct value index_value(struct elab *e, struct value v, struct ast *a, struct e
 }
 struct value slice_axis(struct elab *e, struct value v, int axis, dim from, dim size, struct span at)
 {
-    struct type t = tensor_type(e, v);
-    dim start[LIMIT_RANK];
-    int64_t step[LIMIT_RANK];
-    for (int i = 0; i < t.rank; i++) {
-        start[i] = i == axis ? from : dim_const(&e->g->dims, 0);
-        step[i] = 1;
-    }
-    t.dim[axis] = size;
     build_at(e, at);
-    return tensor_value(build_slice(&e->b, v.node, start, step, t.dim), v.unit & ~(1u << axis));
+    return tensor_value(build_part(&e->b, v.node, axis, from, size, 1), v.unit & ~(1u << axis));
 }

@@ -150,8 +150,6 @@ static struct value run_flip(struct elab *e, struct bcall *c)
     struct type t;
     struct dims *d = &e->g->dims;
     int axis = 0;
-    int64_t step[LIMIT_RANK], length;
-    dim start[LIMIT_RANK];
     val x = tensor_arg(e, c, 0, &t);
     if (!x || (c->arg[1].kind != V_MISSING && !axis_arg(e, c, 1, t.rank, &axis))) {
         return poison();
@@ -159,15 +157,9 @@ static struct value run_flip(struct elab *e, struct bcall *c)
     if (!t.rank) {
         return fail(e, DIAG_E2003, c->span[0], "`flip` of a scalar");
     }
-    if (dim_is_const(d, t.dim[axis], &length) && length == 0) {
-        return c->arg[0];
-    }
-    for (int i = 0; i < t.rank; i++) {
-        step[i] = i == axis ? -1 : 1;
-        start[i] = i == axis ? dim_sub(d, t.dim[i], dim_const(d, 1)) : dim_const(d, 0);
-    }
+    dim last = dim_opaque(d, ATOM_MAX, dim_sub(d, t.dim[axis], dim_const(d, 1)), dim_const(d, 0));
     build_at(e, c->span_at);
-    return checked(e, c, build_slice(&e->b, x, start, step, t.dim), c->arg[0].unit);
+    return checked(e, c, build_part(&e->b, x, axis, last, t.dim[axis], -1), c->arg[0].unit);
 }
 /* The whole of x n times along one axis. */
 static val repeat_axis(struct elab *e, val x, int axis, dim n)
@@ -206,14 +198,6 @@ static struct value run_tile(struct elab *e, struct bcall *c)
 
 /* -- by index */
 
-static val with_unit(struct elab *e, val v)
-{
-    struct type t = node_type(e->g, v);
-    if (t.rank < LIMIT_RANK) {
-        t.dim[t.rank] = dim_const(&e->g->dims, 1);
-    }
-    return build_reshape(&e->b, v, t.rank + 1, t.dim);
-}
 /* pick(x, i): one element of each row of the last axis. */
 static struct value run_pick(struct elab *e, struct bcall *c)
 {
@@ -230,7 +214,7 @@ static struct value run_pick(struct elab *e, struct bcall *c)
         return poison();
     }
     build_at(e, c->span_at);
-    val r = build_2(&e->b, OP_take, xn, with_unit(e, in));
+    val r = build_2(&e->b, OP_take, xn, build_unit(&e->b, in, i.rank));
     if (!r) {
         label_operand(e, c->env, c->ast[1], c->arg[1]);
     }
@@ -246,7 +230,8 @@ static struct value run_one_hot(struct elab *e, struct bcall *c)
         return poison();
     }
     build_at(e, c->span_at);
-    val hit = build_2(&e->b, OP_eq, with_unit(e, in), build_iota(&e->b, n));
+    val places = build_iota(&e->b, n);
+    val hit = build_2(&e->b, OP_eq, build_unit(&e->b, in, i.rank), places);
     return checked(e, c, build_cast(&e->b, hit, DT_F32), c->arg[0].unit);
 }
 /* One index tensor, or a list of them for the first axes. */
@@ -340,7 +325,7 @@ static struct value run_square(struct elab *e, struct bcall *c)
     }
     build_at(e, c->span_at);
     val i = build_iota(&e->b, n);
-    struct value column = tensor_value(i, 0), row = tensor_value(i ? with_unit(e, i) : 0, 2);
+    struct value column = tensor_value(i, 0), row = tensor_value(build_unit(&e->b, i, 1), 2);
     if (!eye && c->arg[1].kind != V_MISSING) {
         row = elementwise(e, OP_add, (struct value[]){row, c->arg[1]}, 2, &s);
     }
@@ -368,8 +353,8 @@ static struct value run_linspace(struct elab *e, struct bcall *c)
         }
     }
     struct value up = tensor_value(build_cast(&e->b, build_iota(&e->b, n), DT_F32), 0);
-    struct value last =
-        tensor_value(build_dim(&e->b, DT_F32, dim_sub(&e->g->dims, n, dim_const(&e->g->dims, 1))), 0);
+    struct value last = tensor_value(build_dim(&e->b, DT_F32, n), 0);
+    last = elementwise(e, OP_sub, (struct value[]){last, one}, 2, &s);
     struct value down = elementwise(e, OP_sub, (struct value[]){last, up}, 2, &s);
     struct value width = elementwise(e, OP_sub, (struct value[]){b, a}, 2, &s);
     struct value gaps = elementwise(e, OP_max, (struct value[]){last, one}, 2, &s);

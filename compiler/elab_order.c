@@ -7,26 +7,6 @@ static double before_first(enum op op, enum dtype t)
 {
     return op == OP_cumprod ? 1 : op == OP_cumsum ? 0 : t == DT_I32 ? INT32_MIN : -(double)INFINITY;
 }
-/* The scan without its last element, behind what comes before the first. */
-static val excluded(struct elab *e, val r, enum op op, int axis, bool reverse)
-{
-    struct dims *d = &e->g->dims;
-    struct type t = node_type(e->g, r), edge = t;
-    dim start[LIMIT_RANK];
-    int64_t step[LIMIT_RANK], length;
-    if (dim_is_const(d, t.dim[axis], &length) && length == 0) {
-        return r;
-    }
-    for (int i = 0; i < t.rank; i++) {
-        start[i] = dim_const(d, i == axis && reverse);
-        step[i] = 1;
-    }
-    edge.dim[axis] = dim_const(d, 1);
-    t.dim[axis] = dim_sub(d, t.dim[axis], edge.dim[axis]);
-    val first = build_full(&e->b, &edge, before_first(op, t.dtype)),
-        rest = build_slice(&e->b, r, start, step, t.dim);
-    return build_concat(&e->b, reverse ? (val[]){rest, first} : (val[]){first, rest}, 2, axis);
-}
 /* Arguments: x, axis, reverse, exclusive. */
 static struct value run_cumulative(struct elab *e, struct bcall *c)
 {
@@ -48,7 +28,7 @@ static struct value run_cumulative(struct elab *e, struct bcall *c)
     }
     val r = build_attrs(&e->b, c->b->op, &x, 1, (int64_t[]){axis, reverse}, 2);
     if (r && exclusive) {
-        r = excluded(e, r, c->b->op, axis, reverse);
+        r = build_shift(&e->b, r, axis, !reverse, before_first(c->b->op, node_type(e->g, r).dtype));
     }
     return checked(e, c, r, c->arg[0].unit & ~(1u << axis));
 }
@@ -158,10 +138,7 @@ struct value run_categorical(struct elab *e, struct bcall *c)
     if (!sums || !u) {
         return checked(e, c, 0, 0);
     }
-    struct dims *d = &e->g->dims;
-    struct value all = slice_axis(e, tensor_value(sums, 0), last, dim_sub(d, t.dim[last], dim_const(d, 1)),
-                                  dim_const(d, 1), c->span_at);
-    val total = all.kind == V_TENSOR ? build_reshape(&e->b, all.node, last, t.dim) : 0;
+    val total = build_reduce(&e->b, OP_amax, sums, &last, 1, false); /* the last one; they rise */
     val r = search_in(e, sums, build_2(&e->b, OP_mul, u, total));
     return checked(e, c, r, c->arg[0].unit & ~(1u << last));
 }

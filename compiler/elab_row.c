@@ -23,7 +23,7 @@ static bool read_axes(struct elab *e, struct value v, struct span at, int rank, 
 {
     uint32_t mask = 0;
     *n = -1;
-    if (v.kind == V_MISSING || v.kind == V_NONE) {
+    if (!is_given(v)) {
         return true;
     }
     uint32_t count = v.kind == V_LIST ? v.list->n : 1;
@@ -187,8 +187,8 @@ static struct value reduce_one(struct elab *e, enum op op, struct value x, struc
         return poison();
     }
     x = tensor_value(node, x.kind == V_TENSOR ? x.unit : 0);
-    return mask.kind == V_MISSING || mask.kind == V_NONE ? reduce_plain(e, op, x, c, axis, keep)
-                                                         : reduce_where(e, op, x, mask, c, axis, keep);
+    return is_given(mask) ? reduce_where(e, op, x, mask, c, axis, keep)
+                          : reduce_plain(e, op, x, c, axis, keep);
 }
 /* One scalar over all elements of all leaves. */
 static struct value reduce_leaves(struct elab *e, enum op op, struct value x, struct bcall *c)
@@ -257,7 +257,7 @@ static struct value variance(struct elab *e, struct bcall *c)
     struct site s = builtin_site(c);
     struct builtin mean = {c->b->name, reduce_op, "", OP_mean};
     int64_t ddof = 0;
-    bool keep = false, masked = c->arg[4].kind != V_MISSING && c->arg[4].kind != V_NONE;
+    bool keep = false, masked = is_given(c->arg[4]);
     if (c->arg[3].kind != V_MISSING && !want_int(e, c->arg[3], c->span[3], "`ddof`", &ddof)) {
         return poison();
     }
@@ -325,7 +325,7 @@ struct value move_last(struct elab *e, struct bcall *c, struct value axis, int *
 static bool mask_logits(struct elab *e, struct bcall *c, int i, bool *masked)
 {
     struct site s = builtin_site(c);
-    *masked = c->arg[i].kind != V_MISSING && c->arg[i].kind != V_NONE;
+    *masked = is_given(c->arg[i]);
     if (*masked) {
         c->arg[0] = elementwise(
             e, OP_where, (struct value[]){c->arg[i], c->arg[0], num_value(-(double)INFINITY, false)}, 3, &s);

@@ -5,44 +5,25 @@
 
 /* -- small things */
 
-static val swapped(struct build *b, val v)
+/* The last element along the last axis behind `first` [.., 1], which stands for what was before: it is the
+ * last one where there are none. */
+static val last_of(struct build *b, val first, val v)
 {
-    int perm[LIMIT_RANK], rank = v ? node_type(b->g, v).rank : 0;
-    for (int i = 0; i < rank; i++) {
-        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
-    }
-    return v ? build_permute(b, v, perm) : 0;
-}
-/* v with an axis of size 1 before `axis`. */
-static val unit_at(struct build *b, val v, int axis)
-{
-    struct type t, to;
-    if (!v) {
+    if (!first || !v) {
         return 0;
     }
-    t = to = node_type(b->g, v);
-    for (int i = axis; i < t.rank; i++) {
-        to.dim[i + 1] = t.dim[i];
-    }
-    to.dim[axis] = dim_const(&b->g->dims, 1);
-    return build_reshape(b, v, t.rank + 1, to.dim);
+    int axis = node_type(b->g, v).rank - 1;
+    dim n = node_type(b->g, v).dim[axis];
+    return build_part(b, build_concat(b, (val[]){first, v}, 2, axis), axis, n, dim_const(&b->g->dims, 1), 1);
 }
-static val last_of(struct build *b, val v)
+/* Zeros [.., 1] for v[.., n]. */
+static val zeros_before(struct build *b, val v)
 {
-    struct type t;
-    dim start[LIMIT_RANK];
-    int64_t step[LIMIT_RANK];
-    if (!v) {
-        return 0;
+    struct type t = v ? node_type(b->g, v) : (struct type){0};
+    if (v) {
+        t.dim[t.rank - 1] = dim_const(&b->g->dims, 1);
     }
-    t = node_type(b->g, v);
-    for (int i = 0; i < t.rank; i++) {
-        start[i] = dim_const(&b->g->dims, 0);
-        step[i] = 1;
-    }
-    start[t.rank - 1] = dim_sub(&b->g->dims, t.dim[t.rank - 1], dim_const(&b->g->dims, 1));
-    t.dim[t.rank - 1] = dim_const(&b->g->dims, 1);
-    return build_slice(b, v, start, step, t.dim);
+    return v ? build_full(b, &t, 0) : 0;
 }
 static val mul(struct build *b, val x, val y)
 {
@@ -67,16 +48,13 @@ static val running_sum(struct build *b, val x)
 /* bool[rows, columns]: whether column j is at most row i, with the last row beside the last column. */
 static val up_to_now(struct build *b, dim rows, dim columns)
 {
-    val now = add(b, build_iota(b, rows), build_dim(b, DT_I32, dim_sub(&b->g->dims, columns, rows)));
-    return build_2(b, OP_le, build_iota(b, columns), unit_at(b, now, 1));
+    val column = build_iota(b, columns), row = build_iota(b, rows), last = build_dim(b, DT_I32, columns);
+    val now = add(b, row, minus(b, last, build_dim(b, DT_I32, rows))); /* a dimension is never below 0 */
+    return build_2(b, OP_le, column, build_unit(b, now, 1));
 }
 static val one_over_root(struct build *b, enum dtype t, dim n)
 {
     return build_1(b, OP_rsqrt, build_dim(b, t, n));
-}
-static bool given(struct value v)
-{
-    return v.kind != V_MISSING && v.kind != V_NONE;
 }
 /* Argument i as a tensor of `rank` axes. */
 static val ranked(struct elab *e, struct bcall *c, int i, int rank, const char *shape, struct type *t)
@@ -130,22 +108,22 @@ static struct value run_attention(struct elab *e, struct bcall *c)
                     value_text(e, c->arg[0]), value_text(e, c->arg[1]), value_text(e, c->arg[2]));
     }
     build_at(e, c->span_at);
-    val scale = !given(c->arg[5])      ? one_over_root(b, q.dtype, q.dim[q.rank - 1])
+    val scale = !is_given(c->arg[5])   ? one_over_root(b, q.dtype, q.dim[q.rank - 1])
                 : is_number(c->arg[5]) ? emit_number(e, c->arg[5], q.dtype)
                                        : want_tensor(e, c->arg[5], c->span[5], "`scale`", NULL);
-    val s = build_matmul(b, mul(b, qn, scale), swapped(b, kn));
+    val turned = build_turn(b, kn), s = build_matmul(b, mul(b, qn, scale), turned);
     if (causal) {
         keep = up_to_now(b, q.dim[q.rank - 2], k.dim[k.rank - 2]);
     }
-    if (given(c->arg[4])) {
+    if (is_given(c->arg[4])) {
         val mask = want_tensor(e, c->arg[4], c->span[4], "the mask", NULL);
         keep = causal ? build_2(b, OP_land, keep, mask) : mask;
     }
-    if (causal || given(c->arg[4])) {
+    if (causal || is_given(c->arg[4])) {
         s = build_3(b, OP_where, keep, s, build_const(b, q.dtype, -(double)INFINITY));
     }
     val p = build_1(b, OP_softmax, s);
-    if (p && given(c->arg[6])) {
+    if (p && is_given(c->arg[6])) {
         p = dropped(e, c, p, c->arg[6]);
     }
     return checked(e, c, build_matmul(b, p, vn), 0);
@@ -159,17 +137,15 @@ static val for_heads(struct build *b, val v, dim heads)
     struct dims *d = &b->g->dims;
     struct type t = node_type(b->g, v);
     dim each = dim_div(d, heads, t.dim[2]);
-    val r = unit_at(b, build_permute(b, v, (int[]){0, 2, 1, 3}), 2);
+    val r = build_unit(b, build_permute(b, v, (int[]){0, 2, 1, 3}), 2);
     r = build_expand(b, r, 5, (dim[]){t.dim[0], t.dim[2], each, t.dim[1], t.dim[3]});
     return build_reshape(b, r, 4, (dim[]){t.dim[0], heads, t.dim[1], t.dim[3]});
 }
-/* e^(l_t - l_s) for s up to t, else 0; what is cut away is cut before it is raised, so that it has no
- * gradient. */
-static val decays(struct build *b, val l, val keep)
+/* e^x where `keep` holds, else 0. What is cut away is cut before it is raised, so that it has no gradient. */
+static val e_where(struct build *b, val keep, val x)
 {
-    val zero = l ? build_const(b, node_type(b->g, l).dtype, 0) : 0;
-    val gap = minus(b, unit_at(b, l, 3), unit_at(b, l, 2));
-    return build_3(b, OP_where, keep, e_to(b, build_3(b, OP_where, keep, gap, zero)), zero);
+    val zero = x ? build_const(b, node_type(b->g, x).dtype, 0) : 0;
+    return build_3(b, OP_where, keep, e_to(b, build_3(b, OP_where, keep, x, zero)), zero);
 }
 static struct value pair(struct elab *e, const char *first, struct value x, const char *second,
                          struct value y)
@@ -181,46 +157,62 @@ static struct value pair(struct elab *e, const char *first, struct value x, cons
     r.record->at[1] = y;
     return r;
 }
-/* s_t = e^(dt_t a) s_(t-1) + dt_t x_t b_t, y_t = s_t c_t. Arguments: x[B, T, H, P], dt[B, T, H], a[H],
- * b and c[B, T, G, N], s[B, H, P, N]; gives (y like x, s). */
+/* Groups are for whole numbers of heads. */
+static bool groups_ok(struct elab *e, struct bcall *c, dim heads, dim groups)
+{
+    int64_t h, g;
+    if (dim_is_const(&e->g->dims, heads, &h) && dim_is_const(&e->g->dims, groups, &g) && (g < 1 || h % g)) {
+        fail(e, DIAG_E2022, c->span_at, "%lld heads do not split into %lld groups", (long long)h,
+             (long long)g);
+        return false;
+    }
+    return true;
+}
+/* s_t = e^(dt_t a) s_(t-1) + dt_t x_t b_t, y_t = s_t c_t, where s_(t-1) counts as 0 when place t begins a new
+ * segment. Arguments: x[B, T, H, P], dt[B, T, H], a[H], b and c[B, T, G, N], s[B, H, P, N], seg i32[B, T];
+ * gives (y like x, s). */
 static struct value run_ssd(struct elab *e, struct bcall *c)
 {
     struct build *b = &e->b;
     struct type x, dt, a, bt, ct, s0;
     val xn = ranked(e, c, 0, 4, "x[B, T, H, P]", &x), dn = ranked(e, c, 1, 3, "dt[B, T, H]", &dt),
         an = ranked(e, c, 2, 1, "a[H]", &a), bn = ranked(e, c, 3, 4, "b[B, T, G, N]", &bt),
-        cn = ranked(e, c, 4, 4, "c[B, T, G, N]", &ct), state = 0;
-    if (c->arg[6].kind != V_MISSING && c->arg[6].kind != V_NONE) {
-        return refuse(e, c->span[6], "segments in `ssd_scan`");
-    }
-    if (given(c->arg[5])) {
+        cn = ranked(e, c, 4, 4, "c[B, T, G, N]", &ct), state = 0, run = 0, last_run = 0;
+    bool has_state = is_given(c->arg[5]), has_runs = is_given(c->arg[6]);
+    if (has_state) {
         state = ranked(e, c, 5, 4, "s[B, H, P, N]", &s0);
     }
-    if (!xn || !dn || !an || !bn || !cn || (given(c->arg[5]) && !state)) {
+    if (!xn || !dn || !an || !bn || !cn || (has_state && !state) || !groups_ok(e, c, x.dim[2], bt.dim[2])) {
         return poison();
     }
-    int64_t h, g;
-    if (dim_is_const(&e->g->dims, x.dim[2], &h) && dim_is_const(&e->g->dims, bt.dim[2], &g) &&
-        (g < 1 || h % g)) {
-        return fail(e, DIAG_E2022, c->span_at, "%lld heads do not split into %lld groups", (long long)h,
-                    (long long)g);
-    }
     build_at(e, c->span_at);
+    val seen = up_to_now(b, x.dim[1], x.dim[1]);
+    if (has_runs) { /* [B, 1, T]: for all heads */
+        run = build_unit(b, segment_runs(e, c, 6, &x, 2), 1);
+        last_run = last_of(b, zeros_before(b, run), run);
+        val row = build_unit(b, run, 3);
+        seen = build_2(b, OP_land, seen, build_2(b, OP_eq, row, build_unit(b, run, 2)));
+    }
     val l = mul(b, dn, an);
     l = l ? running_sum(b, build_permute(b, l, (int[]){0, 2, 1})) : 0;
-    val into = mul(b, xn, unit_at(b, dn, 3));
-    if (!l || !into) {
-        return checked(e, c, 0, 0);
+    val into = mul(b, xn, build_unit(b, dn, 3));
+    if (!l || !into || !seen) {
+        return is_poison(c->arg[6]) ? poison() : checked(e, c, 0, 0);
     }
     into = build_permute(b, into, (int[]){0, 2, 1, 3});
-    val bh = for_heads(b, bn, x.dim[2]), ch = for_heads(b, cn, x.dim[2]);
-    val weight = mul(b, build_matmul(b, ch, swapped(b, bh)), decays(b, l, up_to_now(b, x.dim[1], x.dim[1])));
-    val y = build_matmul(b, weight, into), end = last_of(b, l);
-    val rest = mul(b, into, unit_at(b, e_to(b, minus(b, end, l)), 3));
-    val s = build_matmul(b, swapped(b, rest), bh);
-    if (state) {
-        y = add(b, y, mul(b, build_matmul(b, ch, swapped(b, state)), unit_at(b, e_to(b, l), 3)));
-        s = add(b, s, mul(b, state, unit_at(b, e_to(b, end), 3)));
+    val bh = for_heads(b, bn, x.dim[2]), ch = for_heads(b, cn, x.dim[2]), to = build_unit(b, l, 3);
+    val decay = e_where(b, seen, minus(b, to, build_unit(b, l, 2)));
+    val y = build_matmul(b, mul(b, build_matmul(b, ch, build_turn(b, bh)), decay), into);
+    val end = last_of(b, zeros_before(b, l), l), left = minus(b, end, l);
+    left = has_runs ? e_where(b, build_2(b, OP_eq, run, last_run), left) : e_to(b, left);
+    val s = build_matmul(b, build_turn(b, mul(b, into, build_unit(b, left, 3))), bh);
+    if (has_state) {
+        val none = has_runs ? build_const(b, DT_I32, 0) : 0;
+        val faded = has_runs ? e_where(b, build_2(b, OP_eq, run, none), l) : e_to(b, l);
+        val kept = has_runs ? e_where(b, build_2(b, OP_eq, last_run, none), end) : e_to(b, end);
+        val old = build_matmul(b, ch, build_turn(b, state));
+        y = add(b, y, mul(b, old, build_unit(b, faded, 3)));
+        s = add(b, s, mul(b, state, build_unit(b, kept, 3)));
     }
     y = y ? build_permute(b, y, (int[]){0, 2, 1, 3}) : 0;
     return pair(e, "y", checked(e, c, y, 0), "s", y ? checked(e, c, s, 0) : poison());
@@ -239,7 +231,7 @@ static bool memory_arg(struct elab *e, struct bcall *c, const struct type *q, co
     t[1].dim[2] = q->dim[3];
     t[2].rank = 2;
     for (int i = 0; i < 3; i++) {
-        if (!given(c->arg[5])) {
+        if (!is_given(c->arg[5])) {
             out[i] = build_full(&e->b, &t[i], 0);
             continue;
         }
@@ -277,30 +269,34 @@ static struct value run_mlstm(struct elab *e, struct bcall *c)
     }
     val low = build_const(b, q.dtype, -(double)INFINITY), eps = build_const(b, q.dtype, 1e-6);
     val keep = up_to_now(b, q.dim[2], q.dim[2]), l = running_sum(b, build_1(b, OP_logsigmoid, fn));
-    val before = add(b, l, unit_at(b, old[2], 2)); /* exponent of the old state at each place */
-    val log_d = add(b, minus(b, unit_at(b, l, 3), unit_at(b, l, 2)), unit_at(b, in, 2));
+    val before = add(b, l, build_unit(b, old[2], 2)); /* exponent of the old state at each place */
+    val to = build_unit(b, l, 3), gap = minus(b, to, build_unit(b, l, 2));
+    val log_d = add(b, gap, build_unit(b, in, 2));
     val masked = build_3(b, OP_where, keep, log_d, low);
     val top = masked ? build_reduce(b, OP_amax, masked, (int[]){3}, 1, false) : 0;
     val m = build_1(b, OP_stop_grad, build_2(b, OP_max, top, before));
-    val d = e_to(b, minus(b, masked, unit_at(b, m, 3)));
+    val d = e_to(b, minus(b, masked, build_unit(b, m, 3)));
     val query = mul(b, qn, one_over_root(b, q.dtype, q.dim[3]));
-    val s = mul(b, build_matmul(b, query, swapped(b, kn)), d);
-    val faded = mul(b, query, unit_at(b, e_to(b, minus(b, before, m)), 3));
-    val num = add(b, build_matmul(b, s, vn), build_matmul(b, faded, old[0]));
+    val s = mul(b, build_matmul(b, query, build_turn(b, kn)), d);
+    val faded = mul(b, query, build_unit(b, e_to(b, minus(b, before, m)), 3));
+    val num = build_matmul(b, s, vn);
+    num = add(b, num, build_matmul(b, faded, old[0]));
     if (!num) {
         return checked(e, c, 0, 0);
     }
-    val r = add(b, build_reduce(b, OP_sum, s, (int[]){3}, 1, true),
-                build_matmul(b, faded, unit_at(b, old[1], 3)));
-    val floor = unit_at(b, e_to(b, build_1(b, OP_neg, m)), 3);
+    val r = build_reduce(b, OP_sum, s, (int[]){3}, 1, true);
+    r = add(b, r, build_matmul(b, faded, build_unit(b, old[1], 3)));
+    val floor = build_unit(b, e_to(b, build_1(b, OP_neg, m)), 3);
     val y = build_2(b, OP_div, num, add(b, build_2(b, OP_max, build_1(b, OP_abs, r), floor), eps));
-    /* the state behind the last place */
-    val end = last_of(b, l), m_end = last_of(b, m);
+    /* the state behind the last place: the old one where there are no places */
+    val end = last_of(b, zeros_before(b, l), l), start_m = build_unit(b, old[2], 2),
+        m_end = last_of(b, start_m, m);
     val share = e_to(b, minus(b, add(b, minus(b, end, l), in), m_end)),
-        kept = e_to(b, minus(b, last_of(b, before), m_end));
-    val keys = mul(b, kn, unit_at(b, share, 3));
-    val c1 = add(b, mul(b, old[0], unit_at(b, kept, 3)), build_matmul(b, swapped(b, keys), vn));
-    val n1 = add(b, mul(b, old[1], kept), keys ? build_reduce(b, OP_sum, keys, (int[]){2}, 1, false) : 0);
+        kept = e_to(b, minus(b, add(b, end, start_m), m_end));
+    val keys = mul(b, kn, build_unit(b, share, 3));
+    val c1 = mul(b, old[0], build_unit(b, kept, 3)), n1 = mul(b, old[1], kept);
+    c1 = add(b, c1, build_matmul(b, build_turn(b, keys), vn));
+    n1 = keys ? add(b, n1, build_reduce(b, OP_sum, keys, (int[]){2}, 1, false)) : 0;
     val m1 = build_reshape(b, m_end, 2, q.dim);
     struct value state = pair(e, "c", tensor_value(c1, 0), "n", tensor_value(n1, 0)),
                  full = record_value(e, 3);
@@ -313,29 +309,17 @@ static struct value run_mlstm(struct elab *e, struct bcall *c)
 
 /* -- splines */
 
-static val span_of(struct build *b, val v, dim from, dim size)
+/* n elements of the last axis from `from` on. */
+static val span_of(struct build *b, val v, dim from, dim n)
 {
-    struct type t;
-    dim start[LIMIT_RANK];
-    int64_t step[LIMIT_RANK];
-    if (!v) {
-        return 0;
-    }
-    t = node_type(b->g, v);
-    for (int i = 0; i < t.rank; i++) {
-        start[i] = i == t.rank - 1 ? from : dim_const(&b->g->dims, 0);
-        step[i] = 1;
-    }
-    t.dim[t.rank - 1] = size;
-    return build_slice(b, v, start, step, t.dim);
+    return v ? build_part(b, v, node_type(b->g, v).rank - 1, from, n, 1) : 0;
 }
 /* above / gap, and 0 where two knots are the same. */
 static val ramp(struct build *b, val above, val gap)
 {
     val t = gap ? build_const(b, node_type(b->g, gap).dtype, 0) : 0;
-    val safe = gap ? build_3(b, OP_where, build_2(b, OP_eq, gap, t),
-                             build_const(b, node_type(b->g, gap).dtype, 1), gap)
-                   : 0;
+    val one = gap ? build_const(b, node_type(b->g, gap).dtype, 1) : 0;
+    val safe = gap ? build_3(b, OP_where, build_2(b, OP_eq, gap, t), one, gap) : 0;
     return build_2(b, OP_div, above, safe);
 }
 /* bspline(x[.., I], knots[I, M], k): the M - k - 1 basis functions of degree k at x, by the recursion of Cox
@@ -357,17 +341,20 @@ static struct value run_bspline(struct elab *e, struct bcall *c)
     }
     build_at(e, c->span_at);
     dim one = dim_const(d, 1), none = dim_const(d, 0), n = dim_sub(d, t.dim[1], one);
-    val at = unit_at(b, xn, x.rank), k = build_1(b, OP_stop_grad, knots);
-    val inside = build_2(b, OP_land, build_2(b, OP_ge, at, span_of(b, k, none, n)),
-                         build_2(b, OP_lt, at, span_of(b, k, one, n)));
+    val at = build_unit(b, xn, x.rank), k = build_1(b, OP_stop_grad, knots);
+    val from = build_2(b, OP_ge, at, span_of(b, k, none, n));
+    val inside = build_2(b, OP_lt, at, span_of(b, k, one, n));
+    inside = build_2(b, OP_land, from, inside);
     val basis = inside ? build_cast(b, inside, x.dtype) : 0;
     for (int64_t p = 1; p <= degree && basis; p++) {
         dim step = dim_const(d, p), next = dim_const(d, p + 1);
         n = dim_sub(d, n, one);
         val a = span_of(b, k, none, n), a1 = span_of(b, k, step, n), z = span_of(b, k, one, n),
-            z1 = span_of(b, k, next, n);
-        val up = ramp(b, minus(b, at, a), minus(b, a1, a)), down = ramp(b, minus(b, z1, at), minus(b, z1, z));
-        basis = add(b, mul(b, up, span_of(b, basis, none, n)), mul(b, down, span_of(b, basis, one, n)));
+            z1 = span_of(b, k, next, n), below = minus(b, at, a), above = minus(b, z1, at);
+        val up = ramp(b, below, minus(b, a1, a)), down = ramp(b, above, minus(b, z1, z));
+        up = mul(b, up, span_of(b, basis, none, n));
+        down = mul(b, down, span_of(b, basis, one, n));
+        basis = add(b, up, down);
     }
     return checked(e, c, basis, c->arg[0].unit);
 }

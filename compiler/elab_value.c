@@ -112,6 +112,10 @@ bool is_number(struct value v)
 {
     return v.kind == V_NUM || v.kind == V_DIM;
 }
+bool is_given(struct value v)
+{
+    return v.kind != V_MISSING && v.kind != V_NONE;
+}
 bool is_scalar_static(struct value v)
 {
     return is_number(v) || v.kind == V_BOOL;

@@ -4,18 +4,14 @@
 bool vjp_concat(struct vjp_ctx *c)
 {
     struct dims *d = &c->b->g->dims;
-    int64_t axis = c->attr[0], step[LIMIT_RANK];
-    dim start[LIMIT_RANK];
-    for (int i = 0; i < LIMIT_RANK; i++) {
-        start[i] = dim_const(d, 0);
-        step[i] = 1;
-    }
+    int axis = (int)c->attr[0];
+    dim start = dim_const(d, 0);
     for (uint32_t i = 0; i < c->n_in; i++) {
-        struct type x = node_type(c->b->g, c->in[i]);
-        if (!VJP_SET(c, i, build_slice(c->b, c->g, start, step, x.dim))) {
+        dim size = node_type(c->b->g, c->in[i]).dim[axis];
+        if (!VJP_SET(c, i, build_part(c->b, c->g, axis, start, size, 1))) {
             return false;
         }
-        start[axis] = dim_add(d, start[axis], x.dim[axis]);
+        start = dim_add(d, start, size);
     }
     return true;
 }

@@ -3,35 +3,14 @@
 #include <math.h>
 #include "compiler/vjp.h"
 
-/* v moved by one place along the axis: up, result i is v[i - 1], else v[i + 1]; `fill` comes in at the end.
- */
-static val moved(struct vjp_ctx *c, val v, bool up, double fill)
-{
-    struct build *b = c->b;
-    struct dims *d = &b->g->dims;
-    struct type t = node_type(b->g, v), end = t;
-    int64_t axis = c->attr[0], step[LIMIT_RANK], length;
-    dim start[LIMIT_RANK];
-    if (dim_is_const(d, t.dim[axis], &length) && length == 0) {
-        return v;
-    }
-    for (int i = 0; i < t.rank; i++) {
-        start[i] = dim_const(d, i == axis && !up);
-        step[i] = 1;
-    }
-    end.dim[axis] = dim_const(d, 1);
-    t.dim[axis] = dim_sub(d, t.dim[axis], end.dim[axis]);
-    val rest = build_slice(b, v, start, step, t.dim), edge = build_full(b, &end, fill);
-    return build_concat(b, up ? (val[]){edge, rest} : (val[]){rest, edge}, 2, (int)axis);
-}
 /* The value at the step before, and at the step after, in the direction of the scan. */
 static val before(struct vjp_ctx *c, val v, double fill)
 {
-    return moved(c, v, !c->attr[1], fill);
+    return build_shift(c->b, v, (int)c->attr[0], !c->attr[1], fill);
 }
 static val after(struct vjp_ctx *c, val v, double fill)
 {
-    return moved(c, v, c->attr[1], fill);
+    return build_shift(c->b, v, (int)c->attr[0], c->attr[1], fill);
 }
 static val scan_back(struct vjp_ctx *c, enum op op, const val *in, uint32_t n)
 {

@@ -89,6 +89,39 @@ START_TEST(test_causal_past)
     finish(&p);
 }
 END_TEST
+/* Segments 0..3, 4..5 and 0, 1..5 of six places, read from the first place on and in two parts. */
+START_TEST(test_causal_segments)
+{
+    once("gml 1\nphase p {\n let x = rand.normal([2, 6, 3])\n let w = rand.normal([3, 4])\n"
+         " let past = rand.normal([2, 3, 3])\n"
+         " let seg = stack([iota(6) // 4 + 7, min(iota(6), 1)])\n"
+         " let (y, last) = causal_conv1d(x, w, none, past, seg)\n"
+         " let (u, l1) = causal_conv1d(x[:, :2], w, none, past, seg[:, :2])\n"
+         " let (v, l2) = causal_conv1d(x[:, 2:], w, none, l1, seg[:, 2:])\n"
+         " output x = x, w = w, past = past, seg = seg, y = y, last = last\n"
+         " output same = concat(u, v, axis = 1) - y, end = l2 - last\n}\n");
+    for (int i = 0; i < 2 * 6 * 3; i++) {
+        int c = i % 3, t = i / 3 % 6, b = i / 18;
+        double sum = 0;
+        for (int k = 0; k < 4; k++) { /* k places back */
+            bool in = t - k >= 0, own = true;
+            for (int j = t - k < 0 ? 0 : t - k; j < t; j++) {
+                own &= get("seg", b * 6 + j) == get("seg", b * 6 + j + 1);
+            }
+            double seen = in ? get("x", i - 3 * k) : get("past", (b * 3 + 3 + t - k) * 3 + c);
+            sum += own ? seen * get("w", c * 4 + 3 - k) : 0;
+        }
+        near_to("y", i, sum);
+        near_to("same", i, 0);
+    }
+    for (int i = 0; i < 2 * 3 * 3;
+         i++) { /* the last three places: 3 is of another segment in the first row */
+        near_to("last", i, i < 3 ? 0 : get("x", i / 9 * 18 + 9 + i % 9));
+        near_to("end", i, 0);
+    }
+    finish(&p);
+}
+END_TEST
 
 /* q[2, 2, 3, 4], k[2, 2, 5, 4], v[2, 2, 5, 6]: row i sees the places for which sees(i, j). */
 static bool all_of(int i, int j)
@@ -143,7 +176,7 @@ START_TEST(test_attention)
 END_TEST
 
 /* B 2, T 6, H 4, P 3, G 2, N 5, one place after the other. */
-static void check_ssd(const char *y, const char *s, bool has_state)
+static void check_ssd(const char *y, const char *s, bool has_state, const char *seg)
 {
     for (int r = 0; r < 2 * 4 * 3; r++) {
         int q = r % 3, h = r / 3 % 4, b = r / 12;
@@ -153,8 +186,10 @@ static void check_ssd(const char *y, const char *s, bool has_state)
         }
         for (int t = 0; t < 6; t++) {
             double dt = get("dt", (b * 6 + t) * 4 + h), out = 0;
+            bool begins = seg && t > 0 && get(seg, b * 6 + t) != get(seg, b * 6 + t - 1);
             for (int n = 0; n < 5; n++) {
                 int at = ((b * 6 + t) * 2 + h / 2) * 5 + n;
+                state[n] = begins ? 0 : state[n];
                 state[n] = exp(dt * get("a", h)) * state[n] +
                            dt * get("x", ((b * 6 + t) * 4 + h) * 3 + q) * get("b", at);
                 out += state[n] * get("c", at);
@@ -174,9 +209,15 @@ START_TEST(test_state_space)
          "4, 3, 5])\n"
          " output x = x, dt = dt, a = a, b = b, c = c, s0 = s0\n"
          " let r = ssd_scan(x, dt, a, b, c)\n let q = ssd_scan(x, dt, a, b, c, s0)\n"
-         " output y = r.y, s = r.s, y1 = q.y, s1 = q.s\n}\n");
-    check_ssd("y", "s", false);
-    check_ssd("y1", "s1", true);
+         " output y = r.y, s = r.s, y1 = q.y, s1 = q.s\n"
+         " let seg = stack([iota(6) // 4 + 7, 0 * iota(6)])\n let u = ssd_scan(x, dt, a, b, c, s0, seg)\n"
+         " let v = ssd_scan(x[:, :3], dt[:, :3], a, b[:, :3], c[:, :3], s0, seg[:, :3])\n"
+         " let w = ssd_scan(x[:, 3:], dt[:, 3:], a, b[:, 3:], c[:, 3:], v.s, seg[:, 3:])\n"
+         " output seg = seg, y2 = u.y, s2 = u.s, y3 = concat(v.y, w.y, axis = 1), s3 = w.s\n}\n");
+    check_ssd("y", "s", false, NULL);
+    check_ssd("y1", "s1", true, NULL);
+    check_ssd("y2", "s2", true, "seg");
+    check_ssd("y3", "s3", true, "seg");
     finish(&p);
 }
 END_TEST
@@ -268,6 +309,11 @@ static const char *const bodies[] = {
     "conv2d(part(w, 0, [2, 4, 4, 4]), part(w, 128, [2, 2, 2, 6]), groups = 2)",
     "conv1d(part(w, 0, [2, 6, 4]), part(w, 48, [3, 1, 4]), groups = 4, dilation = 2, causal = true)",
     "causal_conv1d(part(w, 0, [2, 4, 3]), part(w, 24, [3, 4]), part(w, 36, [3]), part(w, 39, [2, 3, 3]))[0]",
+    "causal_conv1d(part(w, 0, [2, 4, 3]), part(w, 24, [3, 4]), none, part(w, 39, [2, 3, 3]), stack([iota(4) "
+    "// "
+    "3, iota(4)]))[0]",
+    "ssd_scan(part(w, 0, [1, 4, 2, 3]), sigmoid(part(w, 24, [1, 4, 2])), -exp(part(w, 32, [2])), part(w, 34, "
+    "[1, 4, 1, 2]), part(w, 42, [1, 4, 1, 2]), part(w, 50, [1, 2, 3, 2]), iota(4)[_, :] // 3).y",
     "attention(part(w, 0, [2, 3, 4]), part(w, 24, [2, 5, 4]), part(w, 64, [2, 5, 6]), causal = true, mask = "
     "iota(5) != 1)",
     "ssd_scan(part(w, 0, [1, 4, 2, 3]), sigmoid(part(w, 24, [1, 4, 2])), -exp(part(w, 32, [2])), part(w, 34, "
@@ -320,6 +366,7 @@ int main(void)
     TCase *t = tcase_create("sequence");
     tcase_add_test(t, test_convolutions);
     tcase_add_test(t, test_causal_past);
+    tcase_add_test(t, test_causal_segments);
     tcase_add_test(t, test_attention);
     tcase_add_test(t, test_state_space);
     tcase_add_test(t, test_matrix_memory);
