@@ -17,10 +17,11 @@ BEGIN {
     allow("runtime/base", ""); allow("runtime/format", base); allow("runtime/graph", format); allow("grammar", base)
     allow("compiler", graph " grammar"); allow("runtime/plan", graph); allow("kernels", plan); allow("runtime/exec", kernels)
     allow("runtime/data", exec); allow("runtime/checkpoint", exec); allow("runtime/report", format); allow("runtime/run", top)
+    allow("runtime", top " runtime/run compiler grammar")
 }
 function folder_of(path,    part, n) {
     n = split(path, part, "/")
-    return part[1] == "runtime" ? part[1] "/" part[2] : part[1]
+    return part[1] == "runtime" && n > 2 ? part[1] "/" part[2] : part[1]
 }
 # tables anyone may include; the operator enum belongs to the operator table
 function is_table(path) {

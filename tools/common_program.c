@@ -10,19 +10,6 @@ const char *folder_of(struct arena *a, const char *path)
     return slash == path ? "/" : slash ? arena_strndup(a, path, (size_t)(slash - path)) : "";
 }
 
-const char *std_folder(struct arena *a)
-{
-    const char *set = getenv("GML_STD");
-    if (set && set[0]) {
-        return set;
-    }
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    const char *beside = arena_printf(a, "%s/../share/gml/std", folder_of(a, self));
-    return n > 0 && access(beside, R_OK) == 0 ? beside : GML_STD_SOURCE;
-}
-
 static bool is_plain(const char *word)
 {
     return word[0] &&

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/base/seam.h"
+#include "runtime/model.h"
 #include "tools/common_program.h"
 
 #define MODEL "-" /* options of the command without a word */
@@ -60,7 +61,7 @@ static struct compile_options compile_options(struct call *c)
     return (struct compile_options){
         .include = v[OPT_INCLUDE].many.at,
         .n_include = v[OPT_INCLUDE].many.n,
-        .std_path = std_folder(c->arena),
+        .std_path = model_std_folder(c->arena),
         .set = sets,
         .n_set = set->many.n,
         .dump_after = given(c, OPT_DUMP_AFTER),

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "runtime/model.h"
 #include "tools/common_program.h"
 #include "tools/gmlrun.h"
 
@@ -45,7 +46,7 @@ enum status command_doctor(struct call *c)
 {
     char why[512] = "";
     struct utsname os;
-    const char *std = std_folder(c->arena);
+    const char *std = model_std_folder(c->arena);
     const struct backend *cuda = backend_cuda(c->run.cuda_path, why, sizeof why);
     bool has_std = access(std, R_OK) == 0, known = uname(&os) == 0;
     struct finding f[] = {

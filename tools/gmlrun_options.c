@@ -182,7 +182,7 @@ enum status call_options(struct call *c)
     c->run.weights = v[OPT_WEIGHTS].text;
     c->run.phase = v[OPT_PHASE].text;
     c->run.log_every = number(c, OPT_LOG_EVERY, 0);
-    c->run.max_skips = number(c, OPT_MAX_SKIPS, 8);
+    c->run.max_skips = number(c, OPT_MAX_SKIPS, LIMIT_SKIPS_IN_ROW);
     c->run.cuda_path = v[OPT_CUDA_PATH].text;
     c->run.quiet = v[OPT_QUIET].given;
     c->run.debug_plan = v[OPT_DEBUG_PLAN].given;

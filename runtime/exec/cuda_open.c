@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char plugin[] = "libgml_cuda.so";
@@ -16,6 +17,14 @@ static void origin(char *folder, size_t n)
     if (slash) {
         *slash = 0;
     }
+}
+
+/* Folder of the program or library that holds this code; "" when the loader does not say. */
+static void library_origin(char *folder, size_t n)
+{
+    Dl_info info;
+    const char *slash = dladdr(plugin, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
+    snprintf(folder, n, "%.*s", slash ? (int)(slash - info.dli_fname) : 0, slash ? info.dli_fname : "");
 }
 
 static const struct backend *load(const char *path, char *why, size_t n)
@@ -38,9 +47,11 @@ static const struct backend *load(const char *path, char *why, size_t n)
 
 const struct backend *backend_cuda(const char *cuda_path, char *why, size_t n)
 {
-    char here[PATH_MAX], path[PATH_MAX + 64];
+    char here[PATH_MAX], library[PATH_MAX], path[PATH_MAX + 64];
     origin(here, sizeof here);
-    const char *const place[][2] = {{here, ""}, {here, "/../lib"}, {cuda_path ? cuda_path : "", ""}};
+    library_origin(library, sizeof library);
+    const char *const place[][2] = {
+        {here, ""}, {here, "/../lib"}, {library, ""}, {cuda_path ? cuda_path : "", ""}};
     for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
         snprintf(path, sizeof path, "%s%s/%s", place[i][0], place[i][1], plugin);
         if (place[i][0][0] && access(path, R_OK) == 0) {

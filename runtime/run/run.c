@@ -111,6 +111,8 @@ enum status run_eval(struct run *r, struct summary *out)
         return diag_emit(r->sink, DIAG_U1002, r->graph->phases.at[phase].span,
                          "phase `%s` trains; eval never changes weights", name);
     }
+    r->ended = r->stopped; /* --steps ended the training, not this */
+    r->limit = -1;
     TRY(open_report(r, NULL, true)); /* the one line would be the summary's */
     r->start = clock_seam.seconds();
     enum status st = pass(r, (uint32_t)phase);

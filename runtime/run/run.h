@@ -52,7 +52,7 @@ void run_close(struct run *r); /* NULL is fine */
 /* Executes the run block and writes the run folder. ST_STOPPED after a signal, with the weights saved. *out
  * is filled in every case and lives as long as the run. */
 MUST_CHECK enum status run_train(struct run *r, struct summary *out);
-/* One pass of a phase over its rows, the smaller last launch included. */
+/* One pass of a phase over its rows, the smaller last launch included; also after run_train. */
 MUST_CHECK enum status run_eval(struct run *r, struct summary *out);
 /* Tree of parameters with shapes, counts and bytes; phases; regions of the arena. */
 void run_summary(const struct run *r, FILE *out);
@@ -65,6 +65,19 @@ struct bench {
     double part_ms[PART_COUNT];                  /* median */
 };
 MUST_CHECK enum status run_bench(struct run *r, struct bench *out);
+/* A parameter or state in the host image, row-major. */
+struct run_tensor {
+    const char *key;
+    enum dtype dtype;
+    int rank;
+    const int64_t *dim;
+    const void *data; /* as of the last run_read */
+    uint64_t offset, bytes;
+};
+/* All of them, in the graph's order, in the caller's arena. */
+void run_tensors(const struct run *r, struct arena *a, struct run_tensor **out, uint32_t *n);
+/* Copies its value from the device. */
+MUST_CHECK enum status run_read(struct run *r, const struct run_tensor *t);
 /* Folder of the run, NULL before run_train made it. */
 const char *run_folder(const struct run *r);
 const char *run_model(const struct run *r);

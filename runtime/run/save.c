@@ -149,3 +149,28 @@ const char *run_model(const struct run *r)
 {
     return r->graph->model;
 }
+
+void run_tensors(const struct run *r, struct arena *a, struct run_tensor **out, uint32_t *n)
+{
+    const struct graph *g = r->graph;
+    *out = arena_array(a, struct run_tensor, g->vars.n);
+    *n = 0;
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        if (g->vars.at[v].kind != VAR_PARAM && g->vars.at[v].kind != VAR_STATE) {
+            continue;
+        }
+        const struct plan_var *p = &r->plan->var[v];
+        (*out)[(*n)++] = (struct run_tensor){.key = g->vars.at[v].key,
+                                             .dtype = (enum dtype)p->view.dtype,
+                                             .rank = p->view.rank,
+                                             .dim = p->view.dim,
+                                             .data = r->image + p->offset,
+                                             .offset = p->offset,
+                                             .bytes = p->bytes};
+    }
+}
+
+enum status run_read(struct run *r, const struct run_tensor *t)
+{
+    return download(r, t->offset, t->bytes);
+}
