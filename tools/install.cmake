@@ -28,6 +28,7 @@ endif()
 if(NOT GML_SANITIZE)
   target_link_options(gml_shared PRIVATE -Wl,--no-undefined)
 endif()
+target_compile_definitions(gml_shared PRIVATE GML_VERSION="${PROJECT_VERSION}")
 target_include_directories(gml_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 install(TARGETS gmlc gmlrun RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
