@@ -67,7 +67,9 @@ GML_INLINE float gml_div_f32(float x, float y)
     if (y == 0) {
         return x / y;
     }
-    float q = (x - gml_mod_f32(x, y)) / y, f = floorf(q);
+    float r = fmodf(x, y), q = (x - r) / y;
+    q -= r != 0 && (r < 0) != (y < 0);
+    float f = floorf(q);
     return q - f > 0.5f ? f + 1 : f;
 }
 GML_INLINE double gml_div_f64(double x, double y)
@@ -75,7 +77,9 @@ GML_INLINE double gml_div_f64(double x, double y)
     if (y == 0) {
         return x / y;
     }
-    double q = (x - gml_mod_f64(x, y)) / y, f = floor(q);
+    double r = fmod(x, y), q = (x - r) / y;
+    q -= r != 0 && (r < 0) != (y < 0);
+    double f = floor(q);
     return q - f > 0.5 ? f + 1 : f;
 }
 GML_INLINE int32_t gml_abs_i32(int32_t x)
