@@ -464,6 +464,8 @@ struct site builtin_site(struct bcall *c);
 struct value reduce_op(struct elab *e, struct bcall *c);
 extern const struct builtin shape_builtins[], row_builtins[], move_builtins[], order_builtins[],
     conv_builtins[], sequence_builtins[], tree_builtins[], rand_builtins[], number_builtins[];
+/* All of them but rand_builtins, ended by NULL. */
+extern const struct builtin *const builtin_tables[];
 /* elab_module.c */
 bool load_main(struct elab *e, const char *path, const char *text, uint32_t n);
 bool bind_modules(struct elab *e); /* names of every file, for one attempt */

@@ -18,9 +18,9 @@ bool is_later_name(const char *name)
     }
     return false;
 }
-static const struct builtin *const tables[] = {shape_builtins, row_builtins,   move_builtins,
-                                               order_builtins, conv_builtins,  sequence_builtins,
-                                               tree_builtins,  number_builtins};
+const struct builtin *const builtin_tables[] = {shape_builtins, row_builtins,    move_builtins,
+                                                order_builtins, conv_builtins,   sequence_builtins,
+                                                tree_builtins,  number_builtins, NULL};
 
 static struct value run_elementwise(struct elab *e, struct bcall *c)
 {
@@ -38,8 +38,8 @@ static const struct builtin *find_in(const struct builtin *t, const char *name)
 }
 static const struct builtin *find_builtin(struct elab *e, const char *name)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        const struct builtin *b = find_in(tables[i], name);
+    for (size_t i = 0; builtin_tables[i]; i++) {
+        const struct builtin *b = find_in(builtin_tables[i], name);
         if (b) {
             return b;
         }
@@ -127,8 +127,8 @@ void builtin_names(struct elab *e, const char ***names, uint32_t *n, uint32_t *c
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         push_name(e, words[i], names, n, cap);
     }
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        for (const struct builtin *b = tables[i]; b->name; b++) {
+    for (size_t i = 0; builtin_tables[i]; i++) {
+        for (const struct builtin *b = builtin_tables[i]; b->name; b++) {
             push_name(e, b->name, names, n, cap);
         }
     }

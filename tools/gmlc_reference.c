@@ -1,6 +1,7 @@
 /* Reference texts made from the tables: pages of error codes, operators as Markdown. */
 #include <ctype.h>
 #include <string.h>
+#include "compiler/elab.h"
 #include "kernels/ops.h"
 #include "tools/gmlc.h"
 
@@ -87,7 +88,7 @@ static bool has_gradient(const struct op_info *op)
            op->sig != SIG_CLASSIFY;
 }
 
-static void print_row(const struct op_info *op, FILE *out)
+static void print_row(const struct op_info *op, bool callable, FILE *out)
 {
     char inputs[32];
     snprintf(inputs, sizeof inputs,
@@ -95,7 +96,10 @@ static void print_row(const struct op_info *op, FILE *out)
              : op->n_max < 0        ? "%d .."
                                     : "%d .. %d",
              op->n_min, op->n_max);
-    fprintf(out, "| %s%s%s ", *op->dsl ? "`" : "", *op->dsl ? op->dsl : op->name, *op->dsl ? "`" : "");
+    if (callable) {
+        fprintf(out, "| `%s` ", op->dsl);
+    }
+    cell(op->name, out);
     cell(inputs, out);
     cell(op->kind == OPK_ELEM || op->kind == OPK_REDUCE ? signatures[op->sig]
          : op->signature                                ? op->signature
@@ -108,21 +112,48 @@ static void print_row(const struct op_info *op, FILE *out)
 
 static void print_table(const char *title, const char *text, enum op_kind kind, bool callable, FILE *out)
 {
-    fprintf(
-        out,
-        "\n## %s\n\n%s\n\n| name | inputs | types | gradient | meaning |\n| --- | --- | --- | --- | --- |\n",
-        title, text);
+    fprintf(out,
+            "\n## %s\n\n%s\n\n%s| row | inputs | types | gradient | meaning |\n%s| --- | --- | --- | --- | "
+            "--- |\n",
+            title, text, callable ? "| name " : "", callable ? "| --- " : "");
     for (int i = OP_NONE + 1; i < OP_COUNT; i++) {
         const struct op_info *op = &op_table[i];
         if ((kind == OPK_NONE || op->kind == kind) && (op->dsl[0] != '\0') == callable) {
-            print_row(op, out);
+            print_row(op, callable, out);
         }
+    }
+}
+
+/* Arguments as a reader writes them: `x axis? *` becomes `x, axis?, ..`. */
+static void print_function(const char *module, const struct builtin *b, FILE *out)
+{
+    fprintf(out, "| `%s%s` | `%s%s(", module, b->name, module, b->name);
+    for (const char *p = b->params; *p; p++) {
+        fputs(*p == ' ' ? ", " : *p == '*' ? ".." : (char[]){*p, '\0'}, out);
+    }
+    fputs(")` |\n", out);
+}
+static void print_functions(FILE *out)
+{
+    fputs("\n## Functions\n\nWhat is called by name besides elementwise rows; `?` may be left out. Most are "
+          "made of several rows.\n\n"
+          "| name | call |\n| --- | --- |\n",
+          out);
+    for (int i = 0; builtin_tables[i]; i++) {
+        for (const struct builtin *b = builtin_tables[i]; b->name; b++) {
+            print_function("", b, out);
+        }
+    }
+    for (const struct builtin *b = rand_builtins; b->name; b++) {
+        print_function("rand.", b, out);
     }
 }
 
 void print_operators(FILE *out)
 {
-    fputs("# Operators\n\nMade by `gmlc ops` from `kernels/ops.def`, the only list of operators.\n", out);
+    fputs("# Operators\n\nMade by `gmlc ops` from `kernels/ops.def`, the only list of operators. `row` is "
+          "the name in graphs.\n",
+          out);
     print_table("Elementwise", "Inputs have one shape; a scalar goes with anything, unit axes stretch.",
                 OPK_ELEM, true, out);
     print_table("Reductions", "Over all axes, or those of `axis = `; `keep = true` leaves unit axes.",
@@ -134,4 +165,5 @@ void print_operators(FILE *out)
     print_table("Written as symbols or made by the compiler",
                 "Not callable by name: `+`, `@`, indexing, casts, and what the compiler adds.", OPK_NONE,
                 false, out);
+    print_functions(out);
 }

@@ -1,14 +1,14 @@
-/* Gradients against central differences in f64, for every differentiable row of the operator table and function
- * of the language.
+/* Gradients against central differences in f64, for every differentiable row of the operator table and
+ * function of the language.
  *
- * The samples are those of tests/golden/ops.json that have `fd`: inputs from the row's domain, away from kinks
- * and ties. Each builds loss = sum(w * result), once with the optimizing passes and once without, and runs it
- * through the planner and the CPU backend; at most TRIED elements of an input are moved, chosen by number.
- * Tolerance: 1e-7 + 1e-6 |g|, or 1e-5 + 1e-3 |g| for rows that say `loose`.
+ * The samples are those of tests/golden/ops.json that have `fd`: inputs from the row's domain, away from
+ * kinks and ties. Each builds loss = sum(w * result), once with the optimizing passes and once without, and
+ * runs it through the planner and the CPU backend; at most TRIED elements of an input are moved, chosen by
+ * number. Tolerance: 1e-7 + 1e-6 |g|, or 1e-5 + 1e-3 |g| for rows that say `loose`.
  */
 #include "tests/ops/sample.h"
 
-enum { TRIED = 5 };
+enum { TRIED = 5, LEAST_SAMPLES = 50 };
 static json_t *rows;
 /* Rows that some case of this test differentiates. */
 static bool covered[OP_COUNT];
@@ -24,10 +24,11 @@ static void check_element(struct op_case *c, uint32_t k, int64_t i, double found
         f[side] = case_loss(c);
     }
     case_store(c, in->var, i, x);
-    double want = (f[1] - f[0]) / (2 * h), allowed = loose ? 1e-5 + 1e-3 * fabs(want) : 1e-7 + 1e-6 * fabs(want);
+    double want = (f[1] - f[0]) / (2 * h),
+           allowed = loose ? 1e-5 + 1e-3 * fabs(want) : 1e-7 + 1e-6 * fabs(want);
     ck_assert_msg(fabs(found - want) <= allowed,
-                  "%s: input %u, element %ld = %.6g: gradient %.12g, difference quotient %.12g", c->name, k, (long)i,
-                  x, found, want);
+                  "%s: input %u, element %ld = %.6g: gradient %.12g, difference quotient %.12g", c->name, k,
+                  (long)i, x, found, want);
 }
 /* The gradient at the inputs as they are. */
 static void check_gradient(struct op_case *c, uint64_t seed, bool loose)
@@ -77,8 +78,57 @@ START_TEST(test_samples)
             covered[text ? OP_NONE : op_by_name(sample_text(row, "name"))] = true;
         }
     }
-    ck_assert_msg(ran == sample_count(row, 2), "%s: %ld samples, op_counts.tsv says %ld", sample_text(row, "name"), ran,
-                  sample_count(row, 2));
+    ck_assert_msg(ran == sample_count(row, 2), "%s: %ld samples, op_counts.tsv says %ld",
+                  sample_text(row, "name"), ran, sample_count(row, 2));
+    ck_assert_msg(ran == 0 || ran >= LEAST_SAMPLES, "%s: only %ld samples", sample_text(row, "name"), ran);
+}
+END_TEST
+
+/* A new elementwise row needs no case in the golden file to be differentiated. */
+struct shape {
+    int rank;
+    int64_t n[4];
+};
+static const struct shape elem_shapes[][3] = {
+    {{0, {0}}, {0, {0}}, {0, {0}}},
+    {{1, {7}}, {1, {7}}, {1, {7}}},
+    {{2, {3, 5}}, {1, {5}}, {2, {3, 1}}},
+    {{0, {0}}, {3, {2, 1, 3}}, {2, {2, 1}}},
+};
+static void check_elem(enum op op, const struct shape *shape)
+{
+    const struct op_info *info = &op_table[op];
+    struct op_case c;
+    case_begin(&c);
+    snprintf(c.name, sizeof c.name, "%s, elementwise", info->name);
+    for (int k = 0; k < info->n_min; k++) {
+        bool condition = info->sig == SIG_CHOOSE && k == 0;
+        case_input(&c, condition ? DT_BOOL : DT_F64, shape[k].rank, shape[k].n, (int)info->domain);
+        c.in[k].flat = !vjp_exists(op, (uint32_t)k);
+    }
+    case_result(&c, build_op(&c.b, op, c.value, c.n_in), true);
+    case_compile(&c, false);
+    check_gradient(&c, 0, false);
+    case_end(&c);
+    covered[op] = true;
+}
+static bool differentiable(enum op op)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        if (vjp_exists(op, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+START_TEST(test_elem)
+{
+    for (int op = 1; op < OP_COUNT; op++) {
+        bool wanted = op_table[op].kind == OPK_ELEM && op != OP_cast && differentiable((enum op)op);
+        for (size_t s = 0; wanted && s < sizeof elem_shapes / sizeof *elem_shapes; s++) {
+            check_elem((enum op)op, elem_shapes[s]);
+        }
+    }
 }
 END_TEST
 
@@ -208,15 +258,6 @@ END_TEST
 
 /* Every row has a gradient rule or says that it has none, and every rule has been
  * tested above. */
-static bool differentiable(enum op op)
-{
-    for (uint32_t i = 0; i < 3; i++) {
-        if (vjp_exists(op, i)) {
-            return true;
-        }
-    }
-    return false;
-}
 START_TEST(test_complete)
 {
     for (int op = 1; op < OP_COUNT; op++) {
@@ -235,6 +276,7 @@ int main(void)
     TCase *t = tcase_create("grad");
     rows = sample_load();
     tcase_add_loop_test(t, test_samples, 0, (int)json_array_size(rows));
+    tcase_add_test(t, test_elem);
     tcase_add_test(t, test_composite);
     tcase_add_test(t, test_ties);
     tcase_add_test(t, test_product_of_zeros);
@@ -244,5 +286,12 @@ int main(void)
     tcase_add_test(t, test_complete);
     int failed = suite_run("grad", t, CK_NOFORK);
     json_decref(rows);
+    printf("differentiated:");
+    for (int op = 1; op < OP_COUNT; op++) {
+        if (covered[op]) {
+            printf(" %s", op_table[op].name);
+        }
+    }
+    printf("\n");
     return failed;
 }

@@ -1,10 +1,10 @@
 /* One differentiable case for tests of operators, in f64: inputs drawn by number, a result r, and (when r can
- * be differentiated) loss = sum(w * r) with its gradient. Built node by node (case_begin, case_input, then any
- * nodes) or from the text of a model (sample.h); compiled by the passes and the planner; run on the CPU, as
- * often as wanted, after writing other numbers into its inputs. Everything lives until case_end.
+ * be differentiated) loss = sum(w * r) with its gradient. Built node by node (case_begin, case_input, then
+ * any nodes) or from the text of a model (sample.h); compiled by the passes and the planner; run on the CPU,
+ * as often as wanted, after writing other numbers into its inputs. Everything lives until case_end.
  *
- * Numbers are a pure function of (domain, seed, input, element), computed with whole numbers only and exact in
- * f64: tools/make_golden_ops.py draws the same ones.
+ * Numbers are a pure function of (domain, seed, input, element), computed with whole numbers only and exact
+ * in f64: tools/make_golden_ops.py draws the same ones.
  */
 #ifndef GML_TESTS_OPS_CASE_H
 #define GML_TESTS_OPS_CASE_H
@@ -31,11 +31,10 @@ enum case_domain {
 };
 static inline enum case_domain case_domain(const char *name)
 {
-    static const char *const rows[] = {[DOM_ANY] = "ANY",         [DOM_POSITIVE] = "POSITIVE",
-                                       [DOM_NONZERO] = "NONZERO", [DOM_UNIT] = "UNIT",
-                                       [DOM_SMALL] = "SMALL",     [DOM_KINK0] = "KINK0",
-                                       [DOM_APART] = "APART",     [DOM_INTLIKE] = "INTLIKE",
-                                       [DOM_BOOLS] = "BOOLS"},
+    static const char *const rows[] =
+        {[DOM_ANY] = "ANY",     [DOM_POSITIVE] = "POSITIVE", [DOM_NONZERO] = "NONZERO",
+         [DOM_UNIT] = "UNIT",   [DOM_SMALL] = "SMALL",       [DOM_KINK0] = "KINK0",
+         [DOM_APART] = "APART", [DOM_INTLIKE] = "INTLIKE",   [DOM_BOOLS] = "BOOLS"},
                              *const more[] = {"INDEX", "WHOLE", "SORTED", "RISING", "SPD", "EDGES"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!strcmp(rows[i], name)) {
@@ -70,10 +69,25 @@ static inline double case_apart(uint64_t seed, uint32_t input, int64_t i)
 }
 static inline double case_edge(bool whole, uint32_t input, int64_t i)
 {
-    static const double edges[16] = {0,    -0.0, 1,    -1,     (double)INFINITY, -(double)INFINITY, (double)NAN, 0.5,
-                                     -0.5, 1.5,  2.5,  -2.5,   1e300,            -1e300,            1e-300,      -3},
-                        wholes[16] = {0, 1, -1, 2, -2, 3, -3, 7, -7, 2147483647, -2147483648., 2147483646, -2147483647,
-                                      65536, -65536, 46341};
+    static const double edges[16] = {0,
+                                     -0.0,
+                                     1,
+                                     -1,
+                                     (double)INFINITY,
+                                     -(double)INFINITY,
+                                     (double)NAN,
+                                     0.5,
+                                     -0.5,
+                                     1.5,
+                                     2.5,
+                                     -2.5,
+                                     1e300,
+                                     -1e300,
+                                     1e-300,
+                                     -3},
+                        wholes[16] = {0,           1,     -1,     2,          -2,           3,
+                                      -3,          7,     -7,     2147483647, -2147483648., 2147483646,
+                                      -2147483647, 65536, -65536, 46341};
     return (whole ? wholes : edges)[i >> (4 * input) & 15];
 }
 /* Element i of input k, which has rows of `width` elements. `n`: the bound of INDEX. */
@@ -221,7 +235,8 @@ static inline struct case_input *case_bind(struct op_case *c, uint32_t var, int 
     int64_t width;
     in->type = c->g->vars.at[var].type;
     in->n = case_count(c, &in->type);
-    in->width = in->type.rank && dim_is_const(&c->g->dims, in->type.dim[in->type.rank - 1], &width) ? width : 1;
+    in->width =
+        in->type.rank && dim_is_const(&c->g->dims, in->type.dim[in->type.rank - 1], &width) ? width : 1;
     in->at = arena_array(c->a, double, (size_t)in->n + 1);
     in->var = var;
     in->domain = domain;

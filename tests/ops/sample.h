@@ -72,7 +72,8 @@ static inline val sample_node(struct op_case *c, enum op op, json_t *sample)
     uint32_t n_in = op == OP_tree || op == OP_ranges ? 0 : op == OP_leaf ? 1 : c->n_in;
     memcpy(in, c->value, sizeof in);
     if (op == OP_leaf) {
-        in[0] = graph_add(c->g, &(struct node_spec){.op = OP_tree, .phase = 1, .attr = (int64_t[]){0}, .n_attr = 1},
+        in[0] = graph_add(c->g,
+                          &(struct node_spec){.op = OP_tree, .phase = 1, .attr = (int64_t[]){0}, .n_attr = 1},
                           &c->sink);
     }
     if (op_table[op].kind == OPK_ELEM && op != OP_cast) {
@@ -147,7 +148,8 @@ static inline void sample_write(struct text *t, json_t *sample)
             text_printf(t, "    let %c = given.%c\n", sample_names[k], sample_names[k]);
         }
     }
-    text_printf(t, "%s    let r = %s\n    output r = r\n}\n", sample_text(sample, "let"), sample_text(sample, "text"));
+    text_printf(t, "%s    let r = %s\n    output r = r\n}\n", sample_text(sample, "let"),
+                sample_text(sample, "text"));
 }
 static inline val sample_function(struct op_case *c, json_t *sample)
 {

@@ -2,8 +2,9 @@
  * at least 50 samples each, with sizes 0, 1, 31, 32, 33, 127 and primes. Tolerances: results 1e-12 of
  * max(floor, |want|), where the floor is 0 for elementwise rows and products, 1 for sums; gradients of
  * sum(w * result) 1e-9 of max(1, |want|); whole numbers and bools exactly. A projection of a large tensor is
- * compared to the same share of the sum of its absolute terms. Draws are those of an independent Philox, bit by
- * bit; normal ones go through SciPy's quantiles: 1e-6, as they are made of ten digits and rounded to f32. */
+ * compared to the same share of the sum of its absolute terms. Draws are those of an independent Philox, bit
+ * by bit; normal ones go through SciPy's quantiles: 1e-6, as they are made of ten digits and rounded to f32.
+ */
 #include "compiler/elab.h"
 #include "runtime/format/format.h"
 #include "tests/ops/sample.h"
@@ -39,7 +40,8 @@ struct tensor {
     double tolerance, floor;
     const char *what;
 };
-static void check_elements(const struct tensor *t, struct reader *r, uint64_t seed, uint32_t which, int64_t keep)
+static void check_elements(const struct tensor *t, struct reader *r, uint64_t seed, uint32_t which,
+                           int64_t keep)
 {
     bool all = t->n <= keep;
     for (int64_t i = 0; !all && i < t->n; i++) { /* a tensor with an infinity is there as a whole */
@@ -49,8 +51,8 @@ static void check_elements(const struct tensor *t, struct reader *r, uint64_t se
         int64_t i = all ? k : (int64_t)(case_bits(seed, 16 + which, k) % (uint64_t)t->n);
         double got = case_output(t->c, t->output, t->from + i), want = next_number(r, t->c->name);
         ck_assert_msg(agrees(got, want, t->tolerance * fmax(t->floor, fabs(want))),
-                      "%s, seed %lu: %s[%ld] is %.17g, expected %.17g", t->c->name, (unsigned long)seed, t->what,
-                      (long)i, got, want);
+                      "%s, seed %lu: %s[%ld] is %.17g, expected %.17g", t->c->name, (unsigned long)seed,
+                      t->what, (long)i, got, want);
     }
     if (all) {
         return;
@@ -64,14 +66,19 @@ static void check_elements(const struct tensor *t, struct reader *r, uint64_t se
     }
     double want = next_number(r, t->c->name);
     ck_assert_msg(agrees(sum, want, t->tolerance * fmax(t->floor, terms)),
-                  "%s, seed %lu: the projection of %s is %.17g, expected %.17g", t->c->name, (unsigned long)seed,
-                  t->what, sum, want);
+                  "%s, seed %lu: the projection of %s is %.17g, expected %.17g", t->c->name,
+                  (unsigned long)seed, t->what, sum, want);
 }
 static void check_sample(struct op_case *c, struct reader *r, uint64_t seed, json_t *row)
 {
     bool real = dtype_is_float((enum dtype)c->variant->output[0].dtype);
-    struct tensor result = {c, 0, 0, operand_count(&c->variant->output[0]), real ? number_of(row, "tolerance") : 0,
-                            number_of(row, "floor"), "element "};
+    struct tensor result = {c,
+                            0,
+                            0,
+                            operand_count(&c->variant->output[0]),
+                            real ? number_of(row, "tolerance") : 0,
+                            number_of(row, "floor"),
+                            "element "};
     sample_draw(c, seed);
     case_run(c);
     check_elements(&result, r, seed, 0, KEEP_RESULT);
@@ -114,7 +121,16 @@ static bool is_prime(int64_t n)
     }
     return n > 1;
 }
-enum { SEEN_0 = 1, SEEN_1 = 2, SEEN_31 = 4, SEEN_32 = 8, SEEN_33 = 16, SEEN_127 = 32, SEEN_PRIME = 64, SEEN_ALL = 127 };
+enum {
+    SEEN_0 = 1,
+    SEEN_1 = 2,
+    SEEN_31 = 4,
+    SEEN_32 = 8,
+    SEEN_33 = 16,
+    SEEN_127 = 32,
+    SEEN_PRIME = 64,
+    SEEN_ALL = 127
+};
 static unsigned sizes_in(json_t *shape)
 {
     static const int64_t wanted[] = {0, 1, 31, 32, 33, 127};
@@ -146,8 +162,8 @@ static void check_sizes(json_t *row)
     for (i = 0; i < sizeof scalars / sizeof *scalars; i++) {
         seen |= strcmp(scalars[i], name) ? 0 : SEEN_ALL;
     }
-    ck_assert_msg(seen == SEEN_ALL, "%s: of the sizes 0, 1, 31, 32, 33, 127 and other primes only %#x are seen", name,
-                  seen);
+    ck_assert_msg(seen == SEEN_ALL,
+                  "%s: of the sizes 0, 1, 31, 32, 33, 127 and other primes only %#x are seen", name, seen);
 }
 
 /* Rows without samples here, and why. */
@@ -207,7 +223,8 @@ START_TEST(row_equals_its_reference)
         }
         case_end(&c);
     }
-    ck_assert_msg(r.at == array_count(r.from), "%s: %ld values are left", key, (long)(array_count(r.from) - r.at));
+    ck_assert_msg(r.at == array_count(r.from), "%s: %ld values are left", key,
+                  (long)(array_count(r.from) - r.at));
     ck_assert_msg(ran >= LEAST_SAMPLES, "%s: only %ld samples", key, ran);
     ck_assert_msg(ran == sample_count(row, 0) && gradients == sample_count(row, 1),
                   "%s: %ld samples, %ld of gradients; op_counts.tsv says %ld and %ld", key, ran, gradients,
@@ -218,12 +235,10 @@ START_TEST(row_equals_its_reference)
     }
 }
 END_TEST
-static const struct builtin *const tables[] = {shape_builtins, row_builtins,      move_builtins, order_builtins,
-                                               conv_builtins,  sequence_builtins, tree_builtins, number_builtins};
 /* Functions of the language without samples here, and why. */
 static const char *const no_functions[] = {
-    "shape", "len", "append", "contains", /* of the compiler: no value of a graph */
-    "params", "tagged", "each",           /* trees: tests/compile */
+    "shape",  "len",    "append", "contains", /* of the compiler: no value of a graph */
+    "params", "tagged", "each",               /* trees: tests/compile */
 };
 static bool is_no_function(const char *name)
 {
@@ -236,10 +251,11 @@ static bool is_no_function(const char *name)
 }
 START_TEST(every_function_has_samples)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        for (const struct builtin *b = tables[i]; b->name; b++) {
+    for (size_t i = 0; builtin_tables[i]; i++) {
+        for (const struct builtin *b = builtin_tables[i]; b->name; b++) {
             ck_assert_msg(is_no_function(b->name) != (find_row(b->name, true) != NULL),
-                          "%s: give it cases in tools/make_golden_ops.py, or a reason here, and not both", b->name);
+                          "%s: give it cases in tools/make_golden_ops.py, or a reason here, and not both",
+                          b->name);
         }
     }
     for (const struct builtin *b = rand_builtins; b->name; b++) {
