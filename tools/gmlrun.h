@@ -27,6 +27,9 @@ enum {
     OPT_SAMPLES,
     OPT_AGAINST,
     OPT_TOLERANCE,
+    OPT_MAP,
+    OPT_OUTPUT,
+    OPT_STAGE,
     OPT_LATER,
 };
 extern const struct program_spec gmlrun_spec;
@@ -57,6 +60,11 @@ enum status command_bench(struct call *c);
 enum status command_doctor(struct call *c);
 enum status command_gradcheck(struct call *c);
 enum status command_compare(struct call *c);
+enum status command_predict(struct call *c);
+enum status command_config(struct call *c);
+enum status command_dump(struct call *c);
+enum status command_inspect(struct call *c);
+MUST_CHECK enum status need_weights(struct call *c); /* --weights FILE */
 /* Not 0 after SIGINT or SIGTERM; the second one ends the process with exit 130. */
 const volatile sig_atomic_t *catch_signals(void);
 

@@ -35,16 +35,26 @@ enum status command_train(struct call *c)
     return st;
 }
 
+enum status need_weights(struct call *c)
+{
+    if (c->run.weights) {
+        return ST_OK;
+    }
+    enum status st =
+        diag_emit(&c->sink, DIAG_U0002, NO_SPAN, "`gmlrun %s` needs --weights FILE", c->o.command->name);
+    diag_help(&c->sink, "train writes runs/<model>-<n>/weights.safetensors");
+    return st;
+}
+
 enum status command_eval(struct call *c)
 {
+    struct graph *g;
     struct run *r;
     struct summary s;
-    if (!c->run.weights) {
-        enum status st = diag_emit(&c->sink, DIAG_U0002, NO_SPAN, "`gmlrun eval` needs --weights FILE");
-        diag_help(&c->sink, "train writes runs/<model>-<n>/weights.safetensors");
-        return st;
-    }
-    TRY(open_run(c, &r));
+    TRY(need_weights(c));
+    TRY(call_graph(c, &g));
+    c->run.stop = catch_signals();
+    TRY(run_open_eval(g, &c->run, &c->sink, &r));
     enum status st = run_eval(r, &s);
     if (st == ST_OK) {
         print_summary(c, &s);

@@ -1,6 +1,7 @@
 /* From the command line's MODEL and options to a graph. */
 #include <string.h>
 #include "runtime/model.h"
+#include "tools/common_program.h"
 #include "tools/gmlrun.h"
 
 bool call_is_f64(const struct call *c)
@@ -29,16 +30,23 @@ static struct model_options options_of(struct call *c, bool f64)
                                   .f64 = f64};
 }
 
+static enum status load(struct call *c, const struct model_options *o, struct graph **out)
+{
+    *out = NULL;
+    TRY(check_model(c->arena, c->o.args.at[0], &c->sink));
+    return model_load(c->arena, c->o.args.at[0], o, &c->sink, out);
+}
+
 enum status call_graph_f32(struct call *c, struct graph **out)
 {
     struct model_options o = options_of(c, false);
-    return model_load(c->arena, c->o.args.at[0], &o, &c->sink, out);
+    return load(c, &o, out);
 }
 
 enum status call_graph(struct call *c, struct graph **out)
 {
     struct model_options o = options_of(c, call_is_f64(c));
-    TRY(model_load(c->arena, c->o.args.at[0], &o, &c->sink, out));
+    TRY(load(c, &o, out));
     c->run.n_set = call_is_compiled(c) ? c->run.n_set : 0; /* the compiler has set them */
     return ST_OK;
 }
@@ -53,7 +61,7 @@ enum status call_graph_f64(struct call *c, struct graph **out)
     }
     struct model_options o = options_of(c, true);
     o.hold_stops = true;
-    TRY(model_load(c->arena, c->o.args.at[0], &o, &c->sink, out));
+    TRY(load(c, &o, out));
     c->run.n_set = 0;
     return ST_OK;
 }

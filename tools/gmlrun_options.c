@@ -4,76 +4,84 @@
 #include "tools/common_program.h"
 #include "tools/gmlrun.h"
 
-#define RUNS "train eval summary bench gradcheck compare"
+/* Commands that compile or load a model; that also read its data; that also run it. */
+#define MODELS "train eval predict summary bench gradcheck compare config dump"
+#define PLANS  "train eval predict summary bench gradcheck compare dump"
+#define RUNS   "train eval predict bench gradcheck compare"
 
 static const struct option_spec table[] = {
     [OPT_DEVICE] = {"device", 0, OPTION_TEXT, "cpu|cuda[:N]",
-                    "where to run; default cuda where a GPU works, else cpu", "train eval bench compare"},
-    [OPT_SET] = {"set", 0, OPTION_PAIRS, "NAME=VALUE", "change a config of the model; may be repeated", RUNS},
-    [OPT_DATA] = {"data", 0, OPTION_PAIRS, "NAME=FILE", "another file for a data set; may be repeated", RUNS},
+                    "where to run; default cuda where a GPU works, else cpu",
+                    "train eval predict bench compare"},
+    [OPT_SET] = {"set", 0, OPTION_PAIRS, "NAME=VALUE", "change a config of the model; may be repeated",
+                 MODELS},
+    [OPT_DATA] = {"data", 0, OPTION_PAIRS, "NAME=FILE", "another file for a data set; may be repeated",
+                  PLANS},
     [OPT_STEPS] = {"steps", 0, OPTION_INT, "N", "end after N training steps; compare: default 20",
                    "train compare"},
-    [OPT_SEED] = {"seed", 0, OPTION_INT, "S", "seed of every random draw; default 1",
-                  "train eval bench gradcheck compare"},
-    [OPT_THREADS] = {"threads", 0, OPTION_INT, "N", "threads of the CPU; default all cores",
-                     "train eval bench gradcheck compare"},
+    [OPT_SEED] = {"seed", 0, OPTION_INT, "S", "seed of every random draw; default 1", RUNS},
+    [OPT_THREADS] = {"threads", 0, OPTION_INT, "N", "threads of the CPU; default all cores", RUNS},
     [OPT_PRECISION] = {"precision", 0, OPTION_CHOICE, "f32|tf32|bf16|f64",
                        "arithmetic; f64 on the CPU; others later; default f32",
-                       "train eval summary bench compare"},
-    [OPT_OUT] = {"out", 0, OPTION_TEXT, "DIR", "run folder; default runs/<model>-<n>", "train"},
-    [OPT_WEIGHTS] = {"weights", 0, OPTION_TEXT, "FILE", "start from these weights (.safetensors)",
-                     "train eval bench gradcheck compare"},
-    [OPT_PHASE] = {"phase", 0, OPTION_TEXT, "P", "phase to evaluate (default eval), measure or check",
-                   "eval bench gradcheck compare"},
+                       "train eval predict summary bench compare dump"},
+    [OPT_OUT] = {"out", 'o', OPTION_TEXT, "PATH",
+                 "train: run folder, default runs/<model>-<n>; predict, dump: file, default standard output",
+                 "train predict dump"},
+    [OPT_WEIGHTS] = {"weights", 0, OPTION_TEXT, "FILE", "start from these weights (.safetensors)", RUNS},
+    [OPT_PHASE] = {"phase", 0, OPTION_TEXT, "P",
+                   "phase to run alone; default: train the run block, eval `eval`, predict `predict`", RUNS},
     [OPT_JSON] = {"json", 0, OPTION_FLAG, NULL, "result as one JSON line",
-                  "train eval bench doctor gradcheck compare"},
-    [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "no progress", "train eval bench"},
+                  "train eval bench doctor gradcheck compare config inspect"},
+    [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "no progress", "train eval predict bench"},
     [OPT_LOG_EVERY] = {"log-every", 0, OPTION_INT, "N",
                        "a line of metrics every N steps; default 1/200 of the run", "train"},
-    [OPT_INCLUDE] = {"include", 'I', OPTION_MANY, "DIR", "look for imports here too; may be repeated", RUNS},
+    [OPT_INCLUDE] = {"include", 'I', OPTION_MANY, "DIR", "look for imports here too; may be repeated",
+                     MODELS},
     [OPT_MAX_SKIPS] = {"max-skips", 0, OPTION_INT, "N",
                        "end after N steps in a row without finite gradients; default 8", "train"},
     [OPT_DEBUG_PLAN] = {"debug-plan", 0, OPTION_FLAG, NULL, "no memory reuse, poison and red zones; slow",
-                        "train eval"},
+                        "train eval predict"},
     [OPT_PARTS] = {"parts", 0, OPTION_FLAG, NULL, "time forward, loss, backward and optimizer apart",
                    "bench"},
     [OPT_CUDA_PATH] = {"cuda-path", 0, OPTION_TEXT, "DIR", "folder of the CUDA libraries",
-                       "train eval bench compare doctor"},
+                       "train eval predict bench compare doctor"},
     [OPT_SAMPLES] = {"samples", 0, OPTION_INT, "N", "elements of each parameter to check; default 8",
                      "gradcheck"},
     [OPT_AGAINST] = {"against", 0, OPTION_TEXT, "cpu-f64|cpu-f32|cuda[:N]",
                      "the other side of a comparison; default cpu-f64", "compare"},
     [OPT_TOLERANCE] = {"tolerance", 0, OPTION_REAL, "X",
                        "relative difference of losses that is allowed; default 0.001", "compare"},
+    [OPT_MAP] = {"map", 0, OPTION_PAIRS, "OLD=NEW",
+                 "rename tensors of the weights file, `*` = any text; may be repeated", RUNS},
+    [OPT_OUTPUT] = {"output", 0, OPTION_MANY, "NAME", "only this output of the phase; may be repeated",
+                    "predict"},
+    [OPT_STAGE] = {"stage", 0, OPTION_CHOICE, "graph|plan", "what to dump; default graph", "dump"},
     [OPT_LATER] = {"gpus", 0, OPTION_INT, "N", "comes later", NULL},
     {"steps-per-launch", 0, OPTION_INT, "K", "comes later", NULL},
     {"audit", 0, OPTION_FLAG, NULL, "comes later", NULL},
     {"override", 0, OPTION_PAIRS, "NAME=FILE", "comes later", NULL},
     {"replicas", 0, OPTION_INT, "R", "comes later", NULL},
-    {"map", 0, OPTION_PAIRS, "OLD=NEW", "comes later", NULL},
     {"verify-every", 0, OPTION_INT, "N", "comes later", NULL},
     {"cache", 0, OPTION_TEXT, "DIR|none", "comes later", NULL},
-    {"output", 'o', OPTION_TEXT, "FILE", "comes later", NULL},
-    {"stage", 0, OPTION_TEXT, "graph|plan", "comes later", NULL},
 };
 
 static const struct command_spec commands[] = {
     {"train", "MODEL", 1, 1, "execute the run block; writes a run folder"},
     {"eval", "MODEL", 1, 1, "metrics of a phase over all its rows, with --weights FILE"},
+    {"predict", "MODEL", 1, 1, "outputs of a phase for every row, with --weights FILE"},
     {"summary", "MODEL", 1, 1, "parameters, phases and memory"},
+    {"config", "MODEL", 1, 1, "the configs: type, default, value and meaning"},
+    {"dump", "MODEL", 1, 1, "graph or plan as JSON"},
+    {"inspect", "PATH", 1, 1, "what is in a run folder, a .gmlb file, weights or data"},
     {"bench", "MODEL", 1, 1, "steps per second and time of a step"},
     {"gradcheck", "MODEL", 1, 1, "gradients against finite differences, in f64 on the CPU"},
     {"compare", "MODEL", 1, 1, "the same steps on two devices or precisions: where do they differ?"},
     {"doctor", NULL, 0, 0, "what this machine offers and what is missing"},
     {"resume", "DIR", 0, 99, "comes later"},
-    {"predict", "MODEL", 0, 99, "comes later"},
-    {"config", "MODEL", 0, 99, "comes later"},
-    {"dump", "MODEL", 0, 99, "comes later"},
     {"profile", "MODEL", 0, 99, "comes later"},
     {"tune", "MODEL", 0, 99, "comes later"},
     {"report", "DIR...", 0, 99, "comes later"},
     {"plot", "DIR... METRIC", 0, 99, "comes later"},
-    {"inspect", "FILE", 0, 99, "comes later"},
 };
 enum { N_OPTIONS = sizeof table / sizeof *table, N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -136,7 +144,8 @@ static enum status device_option(struct call *c)
 
 static void pair_options(struct call *c)
 {
-    const struct option_value *data = &c->o.at[OPT_DATA], *set = &c->o.at[OPT_SET];
+    const struct option_value *data = &c->o.at[OPT_DATA], *set = &c->o.at[OPT_SET], *map = &c->o.at[OPT_MAP];
+    struct weight_map *m = arena_array(c->arena, struct weight_map, map->many.n);
     struct data_override *d = arena_array(c->arena, struct data_override, data->many.n);
     struct run_set *s = arena_array(c->arena, struct run_set, set->many.n);
     for (uint32_t i = 0; i < data->many.n; i++) {
@@ -145,6 +154,11 @@ static void pair_options(struct call *c)
     for (uint32_t i = 0; i < set->many.n; i++) {
         s[i] = (struct run_set){set->many.at[i], set->values.at[i]};
     }
+    for (uint32_t i = 0; i < map->many.n; i++) {
+        m[i] = (struct weight_map){map->many.at[i], map->values.at[i]};
+    }
+    c->run.map = m;
+    c->run.n_map = map->many.n;
     c->run.data = d;
     c->run.n_data = data->many.n;
     c->run.set = s;

@@ -41,7 +41,8 @@ static enum status open_regular(const char *path, int *fd, uint64_t *size, struc
     struct stat st;
     *fd = io_seam.open(path, O_RDONLY | O_NONBLOCK, 0);
     if (*fd < 0) {
-        return diag_emit(sink, DIAG_R1001, NO_SPAN, "cannot open `%s`: %s", path, strerror(errno));
+        enum diag_code code = errno == ENOENT || errno == ENOTDIR ? DIAG_F0101 : DIAG_R1001;
+        return diag_emit(sink, code, NO_SPAN, "cannot open `%s`: %s", path, strerror(errno));
     }
     if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         io_seam.close(*fd);

@@ -28,7 +28,7 @@ struct clock_seam {
 extern struct clock_seam clock_seam;
 
 /* Whole file into the arena (NUL-terminated after n bytes). Rejects what is not a regular file or larger than
- * max. Codes R1001 (cannot open/read), R1002 (too large). */
+ * max. Codes F0101 (not there), R1001 (cannot open/read), R1002 (too large). */
 MUST_CHECK enum status file_read(struct arena *a, const char *path, uint64_t max, char **text, size_t *n,
                                  struct diag_sink *sink);
 /* Writes path.tmp, fsyncs, renames into place: the old file stays whole until the new one is. Code R1003. */

@@ -6,12 +6,22 @@
  */
 #ifndef GML_CHECKPOINT_CHECKPOINT_H
 #define GML_CHECKPOINT_CHECKPOINT_H
+#include "runtime/format/format.h"
 #include "runtime/plan/plan.h"
 
 MUST_CHECK enum status weights_save(const struct plan *p, const void *image, const char *path,
                                     struct diag_sink *sink);
-/* The image changes only when everything fits. */
+/* Renames tensors before they are matched: a `*` in `from` is any text, as short as possible, and the k-th
+ * `*` of `to` repeats what the k-th of `from` was. The first map that fits a tensor renames it. */
+struct weight_map {
+    const char *from, *to;
+};
+/* The image changes only when everything fits: F2201 with a table of missing, unexpected and wrong tensors;
+ * U1002 for a map that fits no tensor. */
 MUST_CHECK enum status weights_load(const struct plan *p, void *image, const char *path,
-                                    struct diag_sink *sink);
+                                    const struct weight_map *map, uint32_t n_map, struct diag_sink *sink);
+/* The renaming alone; names go to `a`. */
+MUST_CHECK enum status weights_rename(struct arena *a, struct array_file *f, const char *path,
+                                      const struct weight_map *map, uint32_t n_map, struct diag_sink *sink);
 
 #endif

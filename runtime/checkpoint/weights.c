@@ -176,11 +176,13 @@ static void copy_in(const struct array *x, const struct operand *o, char *image)
     }
 }
 
-enum status weights_load(const struct plan *p, void *image, const char *path, struct diag_sink *sink)
+enum status weights_load(const struct plan *p, void *image, const char *path, const struct weight_map *map,
+                         uint32_t n_map, struct diag_sink *sink)
 {
     struct arena *a = arena_new();
     struct array_file f;
     enum status st = safetensors_read(a, path, sink, &f);
+    st = st == ST_OK ? weights_rename(a, &f, path, map, n_map, sink) : st;
     st = st == ST_OK ? check(p, &f, path, sink) : st;
     for (uint32_t v = 1; st == ST_OK && v < p->graph->vars.n; v++) {
         if (p->graph->vars.at[v].kind == VAR_PARAM) {

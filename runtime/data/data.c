@@ -52,6 +52,9 @@ static const char *path_of(struct arena *a, const struct data *d, const char *fo
             return over[i].file;
         }
     }
+    if (!d->path) {
+        return "";
+    }
     bool as_is = !d->path[0] || d->path[0] == '/' || !folder[0];
     return as_is ? d->path : arena_printf(a, "%s/%s", folder, d->path);
 }
@@ -145,7 +148,7 @@ enum status data_open(const struct graph *g, const char *folder, const struct da
     for (uint32_t i = 0; i < s->n; i++) {
         s->at[i].data = &g->datas.at[i];
         s->at[i].path = path_of(a, s->at[i].data, folder, over, n_over);
-        enum status st = open_one(s, &s->at[i], sink);
+        enum status st = g->datas.at[i].path ? open_one(s, &s->at[i], sink) : ST_OK;
         if (st != ST_OK) {
             data_close(s);
             return st;

@@ -111,12 +111,19 @@ static void build(struct text *t, const struct array *x, uint32_t n)
     }
 }
 
-enum status csv_file_write(const char *path, const struct array *x, uint32_t n, struct diag_sink *sink)
+enum status csv_append(const char *path, const struct array *x, uint32_t n, struct diag_sink *sink,
+                       struct text *out)
 {
     TRY(check_rows(path, x, n, sink));
+    build(out, x, n);
+    return ST_OK;
+}
+
+enum status csv_file_write(const char *path, const struct array *x, uint32_t n, struct diag_sink *sink)
+{
     struct text t = {.arena = arena_new()};
-    build(&t, x, n);
-    enum status st = file_write(path, t.at, t.n, sink);
+    enum status st = csv_append(path, x, n, sink, &t);
+    st = st == ST_OK ? file_write(path, t.at, t.n, sink) : st;
     arena_free(t.arena);
     return st;
 }

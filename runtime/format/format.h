@@ -99,6 +99,8 @@ MUST_CHECK enum status csv_file_parse(struct arena *a, const char *path, const v
                                       struct diag_sink *sink, struct array_file *out);
 /* Arrays side by side, first axis = rows; further axes become columns `name.0`, `name.1`, .. Numbers have as
  * many digits as it takes to read the same value back. */
+MUST_CHECK enum status csv_append(const char *path, const struct array *x, uint32_t n, struct diag_sink *sink,
+                                  struct text *out);
 MUST_CHECK enum status csv_file_write(const char *path, const struct array *x, uint32_t n,
                                       struct diag_sink *sink);
 

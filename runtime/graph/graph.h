@@ -80,7 +80,7 @@ struct split_part {
     int64_t from, to;
 };
 struct data {
-    const char *name, *path;
+    const char *name, *path; /* path NULL: nothing of it is used, so it is not opened and has no rows */
     enum split_kind split;
     const char *split_field;
     struct split_part *parts;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include "runtime/base/seam.h"
+#include <unistd.h>
 #include "runtime/report/internal.h"
 
 /* Columns of the bar; of a terminal that does not tell its width; lines of a run without epochs on a plain
@@ -17,6 +18,7 @@ struct report {
     struct report_options o;
     struct diag_sink *sink;
     int fd;            /* metrics.jsonl, -1 = none */
+    off_t whole;       /* bytes of its complete lines */
     bool bar_shown;    /* the cursor stands in the bar's line */
     double last_draw;  /* clock of the last redraw */
     int64_t last_line; /* step of the last line for people */
@@ -50,13 +52,15 @@ static enum status write_line(struct report *r, const char *json, size_t n)
         }
         if (put <= 0) {
             int why = put == 0 ? ENOSPC : errno;
+            bool cut = ftruncate(r->fd, r->whole) == 0; /* half a line would spoil the file */
             io_seam.close(r->fd);
-            r->fd = -1; /* a line may be half written: nothing may follow it */
-            return diag_emit(r->sink, DIAG_R1003, NO_SPAN, "cannot write `%s`: %s", r->o.metrics_path,
-                             strerror(why));
+            r->fd = -1; /* and nothing may follow it where it could not be cut off */
+            return diag_emit(r->sink, DIAG_R1003, NO_SPAN, "cannot write `%s`: %s%s", r->o.metrics_path,
+                             strerror(why), cut ? "" : "; its last line is not whole");
         }
         at += (size_t)put;
     }
+    r->whole += (off_t)n;
     return ST_OK;
 }
 

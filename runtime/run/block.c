@@ -151,6 +151,49 @@ static enum status tally_stmt(struct run *r, uint32_t i, struct tally *t)
     }
 }
 
+/* "best", "best-2", "step-100": what the forms of `save` without a name call their files. */
+static bool is_taken(const struct run *r, const char *file)
+{
+    size_t n = strlen(file), ending = strlen(".safetensors");
+    n -= n > ending && strcmp(file + n - ending, ".safetensors") == 0 ? ending : 0;
+    bool best = false, plain = false;
+    for (uint32_t i = 0; i < r->graph->run.n; i++) {
+        best |= stmt(r, i)->kind == RUN_SAVE && stmt(r, i)->expr;
+        plain |= stmt(r, i)->kind == RUN_SAVE && !stmt(r, i)->expr && !stmt(r, i)->file;
+    }
+    bool numbered = n > 5 && strspn(file + 5, "0123456789") == n - 5;
+    return (best && n == 4 && strncmp(file, "best", 4) == 0) ||
+           (best && numbered && strncmp(file, "best-", 5) == 0) ||
+           (plain && numbered && strncmp(file, "step-", 5) == 0);
+}
+
+/* Names are checked before the first step: afterwards it would be too late. */
+static enum status check_saves(struct run *r)
+{
+    for (uint32_t i = 0; i < r->graph->run.n; i++) {
+        const struct run_stmt *s = stmt(r, i);
+        if (s->kind != RUN_SAVE || !s->file) {
+            continue;
+        }
+        const char *file = s->file;
+        while (strncmp(file, "./", 2) == 0) {
+            file += 2;
+        }
+        if (file[0] == '/' || !file[0] || strstr(file, "..")) {
+            return diag_emit(r->sink, DIAG_E3110, s->span,
+                             "`save \"%s\"`: files are saved inside the run folder", s->file);
+        }
+        if (is_taken(r, file)) {
+            enum status st =
+                diag_emit(r->sink, DIAG_E3110, s->span,
+                          "`save \"%s\"`: another `save` of this block writes that file", s->file);
+            diag_help(r->sink, "choose another name");
+            return st;
+        }
+    }
+    return ST_OK;
+}
+
 enum status block_plan(struct run *r)
 {
     uint32_t n = r->graph->run.n, phases = r->graph->phases.n;
@@ -160,6 +203,7 @@ enum status block_plan(struct run *r)
     if (!n) {
         return ST_OK;
     }
+    TRY(check_saves(r));
     struct tally t = {arena_array(r->arena, int64_t, phases), arena_array(r->arena, int64_t, n), 0};
     TRY(tally_stmt(r, 0, &t));
     for (uint32_t p = 0; p < phases; p++) {
@@ -246,10 +290,6 @@ static enum status save(struct run *r, uint32_t i)
     if (!s->file) {
         return save_weights(
             r, arena_printf(r->arena, "%s/ckpt/step-%lld.safetensors", r->folder, (long long)r->steps_seen));
-    }
-    if (s->file[0] == '/' || strstr(s->file, "..")) {
-        return diag_emit(r->sink, DIAG_R1003, s->span, "`save \"%s\"`: files are saved inside the run folder",
-                         s->file);
     }
     const char *ending = strstr(s->file, ".safetensors") ? "" : ".safetensors";
     char *path = arena_printf(r->arena, "%s/ckpt/%s%s", r->folder, s->file, ending);

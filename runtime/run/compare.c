@@ -265,15 +265,15 @@ static enum status start_from(struct run *r, const struct record *k)
 /* The phase named, the run block, or else the first phase that trains. */
 static enum status take_steps(struct run *r)
 {
-    int phase = r->o->phase ? user_phase(r, r->o->phase) : -1;
+    int phase = r->o->phase ? user_phase(r->graph, r->o->phase) : -1;
     if (r->o->phase && phase < 0) {
-        return no_phase(r, r->o->phase, "to run");
+        return no_phase(r->graph, r->sink, r->o->phase, "to run");
     }
     for (uint32_t i = 0; i < r->graph->phases.n && phase < 0 && !r->graph->run.n; i++) {
         phase = r->graph->phases.at[i].training ? (int)i : -1;
     }
     if (phase < 0 && !r->graph->run.n) {
-        return no_phase(r, "train", "and no run block");
+        return no_phase(r->graph, r->sink, "train", "and no run block");
     }
     TRY(phase < 0 ? block_run(r) : visit(r, (uint32_t)phase, r->limit, EVENT_STEP));
     return settle(r);

@@ -261,9 +261,9 @@ enum status run_gradcheck(struct graph *g, const struct run_options *o, int64_t 
     strip(g);
     TRY(run_open_host(g, o, sink, &r));
     enum status st = ST_OK;
-    int named = o->phase ? user_phase(r, o->phase) : -1;
+    int named = o->phase ? user_phase(r->graph, o->phase) : -1;
     if (o->phase && (named < 0 || !g->phases.at[named].training)) {
-        st = no_phase(r, o->phase, "with a `minimize`");
+        st = no_phase(r->graph, r->sink, o->phase, "with a `minimize`");
     }
     for (uint32_t i = 0; i < g->phases.n && st == ST_OK; i++) {
         if (g->phases.at[i].minimizes.n && (named < 0 || named == (int)i)) {

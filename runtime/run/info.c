@@ -1,7 +1,8 @@
 /* What there is to say about a run: run.json, the summary of metrics, the tree of parameters. */
+#include "runtime/plan/print.h"
 #include "runtime/run/internal.h"
 
-static const char *config_text(struct run *r, const struct config *c)
+const char *config_text(struct arena *a, const struct config *c)
 {
     char number[32];
     if (c->kind == CONFIG_FIXED && c->text) {
@@ -11,7 +12,7 @@ static const char *config_text(struct run *r, const struct config *c)
         return c->value != 0 ? "true" : "false";
     }
     number_text(c->value, number);
-    return arena_printf(r->arena, "%s", number);
+    return arena_printf(a, "%s", number);
 }
 
 const char *graph_precision(const struct graph *g)
@@ -28,7 +29,7 @@ enum status write_run_json(struct run *r)
     const struct graph *g = r->graph;
     struct run_config *config = arena_array(r->arena, struct run_config, g->configs.n);
     for (uint32_t i = 0; i < g->configs.n; i++) {
-        config[i] = (struct run_config){g->configs.at[i].name, config_text(r, &g->configs.at[i])};
+        config[i] = (struct run_config){g->configs.at[i].name, config_text(r->arena, &g->configs.at[i])};
     }
     struct run_info info = {.model = g->model,
                             .command = r->o->command ? r->o->command : "",
@@ -173,4 +174,9 @@ void run_summary(const struct run *r, FILE *out)
         }
     }
     put_regions(r, out);
+}
+
+void run_dump_plan(const struct run *r, FILE *out)
+{
+    plan_json(r->plan, out);
 }

@@ -82,8 +82,11 @@ MUST_CHECK enum status run_open_host(struct graph *g, const struct run_options *
                                      struct run **out);
 MUST_CHECK enum status upload(struct run *r); /* the persistent prefix of the image */
 /* run.c */
-enum status no_phase(struct run *r, const char *name, const char *what); /* "to evaluate" */
-int user_phase(const struct run *r, const char *name);                   /* -1 = none */
+enum status no_phase(const struct graph *g, struct diag_sink *sink, const char *name,
+                     const char *what);                  /* "to evaluate" */
+int user_phase(const struct graph *g, const char *name); /* -1 = none */
+/* focus.c: forgets what the phase does not need; data sets without use get no path. */
+void graph_focus(struct graph *g, uint32_t phase);
 /* Element i of contiguous values, as a number. */
 static inline double number_at(const void *from, enum dtype t, int64_t i)
 {

@@ -8,17 +8,16 @@
 
 /* -- configs changed at load */
 
-static enum status no_config(struct run *r, const char *name)
+static enum status no_config(const struct graph *g, const char *name, struct diag_sink *sink)
 {
-    const struct graph *g = r->graph;
-    const char **names = arena_array(r->arena, const char *, g->configs.n);
+    const char **names = arena_array(sink->arena, const char *, g->configs.n);
     for (uint32_t i = 0; i < g->configs.n; i++) {
         names[i] = g->configs.at[i].name;
     }
-    enum status st = diag_emit(r->sink, DIAG_U1002, NO_SPAN, "--set: the model has no config `%s`", name);
+    enum status st = diag_emit(sink, DIAG_U1002, NO_SPAN, "--set: the model has no config `%s`", name);
     const char *close = closest_name(name, names, g->configs.n);
     if (close) {
-        diag_help(r->sink, "did you mean `%s`?", close);
+        diag_help(sink, "did you mean `%s`?", close);
     }
     return st;
 }
@@ -39,23 +38,22 @@ static bool is_whole(double x, double from, double to)
     return x >= from && x <= to && x == floor(x);
 }
 
-static enum status set_config(struct run *r, const struct run_set *s)
+static enum status set_config(struct graph *g, const struct run_set *s, struct diag_sink *sink)
 {
     struct config *c = NULL;
-    for (uint32_t i = 0; i < r->graph->configs.n && !c; i++) {
-        c = strcmp(r->graph->configs.at[i].name, s->name) == 0 ? &r->graph->configs.at[i] : NULL;
+    for (uint32_t i = 0; i < g->configs.n && !c; i++) {
+        c = strcmp(g->configs.at[i].name, s->name) == 0 ? &g->configs.at[i] : NULL;
     }
     double x;
     if (!c) {
-        return no_config(r, s->name);
+        return no_config(g, s->name, sink);
     }
     if (c->kind == CONFIG_FIXED) {
-        enum status st = diag_emit(r->sink, DIAG_U1002, c->span,
+        enum status st = diag_emit(sink, DIAG_U1002, c->span,
                                    "--set: `%s` decides what is compiled and is fixed in a "
                                    "compiled graph",
                                    s->name);
-        diag_help(r->sink, "compile again: gmlc --set %s=%s, or give gmlrun the .gml file", s->name,
-                  s->value);
+        diag_help(sink, "compile again: gmlc --set %s=%s, or give gmlrun the .gml file", s->name, s->value);
         return st;
     }
     bool fits = parse_value(s->value, &x) && (c->kind == CONFIG_DIM ? is_whole(x, 0, (double)LIMIT_DIM)
@@ -63,10 +61,18 @@ static enum status set_config(struct run *r, const struct run_set *s)
                                               : c->dtype == DT_BOOL ? is_whole(x, 0, 1)
                                                                     : true);
     if (!fits) {
-        return diag_emit(r->sink, DIAG_E1009, c->span, "--set: `%s` is no value for `%s`, which is %s",
-                         s->value, s->name, c->kind == CONFIG_DIM ? "a dim" : dtype_name(c->dtype));
+        return diag_emit(sink, DIAG_E1009, c->span, "--set: `%s` is no value for `%s`, which is %s", s->value,
+                         s->name, c->kind == CONFIG_DIM ? "a dim" : dtype_name(c->dtype));
     }
     c->value = x;
+    return ST_OK;
+}
+
+enum status graph_configure(struct graph *g, const struct run_options *o, struct diag_sink *sink)
+{
+    for (uint32_t i = 0; i < o->n_set; i++) {
+        TRY(set_config(g, &o->set[i], sink));
+    }
     return ST_OK;
 }
 
@@ -129,23 +135,26 @@ static void keep_files(struct run *r)
     r->file = arena_array(r->arena, struct run_file, r->data->n);
     for (uint32_t i = 0; i < r->data->n; i++) {
         const struct data_set *d = &r->data->at[i];
-        r->file[i] = (struct run_file){d->data->name, arena_strndup(r->arena, d->path, strlen(d->path)),
-                                       d->hash, d->rows};
+        r->file[i] =
+            (struct run_file){d->data->name, arena_printf(r->arena, "%s", d->path), d->hash, d->rows};
     }
 }
 
 static enum status load(struct run *r, const struct target *target)
 {
     int64_t(*split_rows)[2];
-    for (uint32_t i = 0; i < r->o->n_set; i++) {
-        TRY(set_config(r, &r->o->set[i]));
-    }
+    TRY(graph_configure(r->graph, r->o, r->sink));
     TRY(data_open(r->graph, r->o->folder, r->o->data, r->o->n_data, r->sink, &r->data));
     keep_files(r);
     TRY(data_split_rows(r->data, r->arena, r->sink, &split_rows));
     TRY(make_plan(r, target, split_rows));
     make_phases(r, split_rows);
-    return block_plan(r);
+    TRY(block_plan(r));
+    int alone = r->o->phase ? user_phase(r->graph, r->o->phase) : -1;
+    if (alone >= 0 && !r->phase[alone].planned) { /* what schedules see of a phase that `run` does not name */
+        r->phase[alone].planned = r->limit > 0 ? r->limit : launches_per_epoch(r, (uint32_t)alone);
+    }
+    return ST_OK;
 }
 
 /* -- the host image */
@@ -190,7 +199,8 @@ static enum status fill_image(struct run *r)
     }
     data_close(r->data);
     r->data = NULL;
-    return r->o->weights ? weights_load(r->plan, r->image, r->o->weights, r->sink) : ST_OK;
+    const struct run_options *o = r->o;
+    return o->weights ? weights_load(r->plan, r->image, o->weights, o->map, o->n_map, r->sink) : ST_OK;
 }
 
 /* -- the device */

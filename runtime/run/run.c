@@ -4,7 +4,10 @@
 
 static int64_t planned_steps(const struct run *r)
 {
-    int64_t n = 0;
+    int64_t n = 0, alone = r->o->phase ? user_phase(r->graph, r->o->phase) : -1;
+    if (alone >= 0) {
+        return r->limit >= 0 ? r->limit : launches_per_epoch(r, (uint32_t)alone);
+    }
     for (uint32_t i = 0; i < r->graph->phases.n; i++) {
         int64_t more = r->phase[i].counts ? r->phase[i].planned : 0;
         n = n > INT64_MAX - more ? INT64_MAX : n + more;
@@ -25,6 +28,37 @@ static enum status open_report(struct run *r, const char *metrics_path, bool qui
     return report_open(r->arena, &o, r->sink, &r->report);
 }
 
+/* --phase: that phase alone, for --steps launches or else once through its data. */
+static enum status train_alone(struct run *r)
+{
+    uint32_t phase = (uint32_t)user_phase(r->graph, r->o->phase);
+    const struct phase *p = &r->graph->phases.at[phase];
+    int64_t n = r->limit >= 0 ? r->limit : launches_per_epoch(r, phase);
+    enum event_kind kind = !p->training ? EVENT_EVAL : p->data && r->limit < 0 ? EVENT_EPOCH : EVENT_STEP;
+    TRY(visit(r, phase, n, kind));
+    return settle(r);
+}
+
+static enum status can_train(struct run *r)
+{
+    const char *name = r->o->phase;
+    int phase = name ? user_phase(r->graph, name) : -1;
+    if (name && phase < 0) {
+        return no_phase(r->graph, r->sink, name, "to train");
+    }
+    if (name && r->limit < 0 && !r->graph->phases.at[phase].data) {
+        return diag_emit(r->sink, DIAG_U0002, NO_SPAN,
+                         "`--phase %s` needs --steps N: it has no data to go through", name);
+    }
+    if (name || r->graph->run.n) {
+        return ST_OK;
+    }
+    enum status st =
+        diag_emit(r->sink, DIAG_U1002, NO_SPAN, "the model has no `run` block: there is nothing to train");
+    diag_help(r->sink, "add `run { ... }` to the model, or give --phase P");
+    return st;
+}
+
 static enum status begin(struct run *r)
 {
     TRY(folder_make(r));
@@ -34,7 +68,7 @@ static enum status begin(struct run *r)
                r->device_name, (long long)planned_steps(r), (double)r->plan->device_bytes / 1048576.0,
                r->folder);
     r->start = clock_seam.seconds();
-    return block_run(r);
+    return r->o->phase ? train_alone(r) : block_run(r);
 }
 
 /* Whatever happened, what was reached is kept, unless the device or a fault made it doubtful. */
@@ -62,61 +96,76 @@ static enum status finish(struct run *r, enum status st, struct summary *out)
 enum status run_train(struct run *r, struct summary *out)
 {
     *out = (struct summary){.device = r->device_name, .status = "failed"};
-    if (!r->graph->run.n) {
-        enum status st = diag_emit(r->sink, DIAG_U1002, NO_SPAN,
-                                   "the model has no `run` block: there is nothing to train");
-        diag_help(r->sink, "add `run { ... }` to the model");
-        return st;
-    }
+    TRY(can_train(r));
     enum status st = begin(r);
     return finish(r, st, out);
 }
 
-enum status no_phase(struct run *r, const char *name, const char *what)
+enum status no_phase(const struct graph *g, struct diag_sink *sink, const char *name, const char *what)
 {
-    struct text t = {.arena = r->arena};
-    const char **names = arena_array(r->arena, const char *, r->graph->phases.n);
+    struct text t = {.arena = sink->arena};
+    const char **names = arena_array(sink->arena, const char *, g->phases.n);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->graph->phases.n; i++) {
-        if (r->graph->phases.at[i].kind == PHASE_USER) {
-            names[n] = r->graph->phases.at[i].name;
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        if (g->phases.at[i].kind == PHASE_USER) {
+            names[n] = g->phases.at[i].name;
             text_printf(&t, "%s`%s`", n ? ", " : "", names[n]);
             n++;
         }
     }
-    enum status st = diag_emit(r->sink, DIAG_U1002, NO_SPAN, "the model has no phase `%s` %s; it has %s",
-                               name, what, n ? t.at : "none");
+    enum status st = diag_emit(sink, DIAG_U1002, NO_SPAN, "the model has no phase `%s` %s; it has %s", name,
+                               what, n ? t.at : "none");
     const char *close = closest_name(name, names, n);
     if (close && strcmp(close, name) != 0) {
-        diag_help(r->sink, "did you mean --phase %s?", close);
+        diag_help(sink, "did you mean --phase %s?", close);
     }
     return st;
 }
 
-int user_phase(const struct run *r, const char *name)
+int user_phase(const struct graph *g, const char *name)
 {
-    int i = graph_find_phase(r->graph, name);
-    return i >= 0 && r->graph->phases.at[i].kind == PHASE_USER ? i : -1;
+    int i = graph_find_phase(g, name);
+    return i >= 0 && g->phases.at[i].kind == PHASE_USER ? i : -1;
+}
+
+static enum status eval_phase(const struct graph *g, const struct run_options *o, struct diag_sink *sink,
+                              uint32_t *phase)
+{
+    const char *name = o->phase ? o->phase : "eval";
+    int i = user_phase(g, name);
+    if (i < 0) {
+        return no_phase(g, sink, name, "to evaluate");
+    }
+    *phase = (uint32_t)i;
+    return g->phases.at[i].training ? diag_emit(sink, DIAG_U1002, g->phases.at[i].span,
+                                                "phase `%s` trains; eval never changes weights", name)
+                                    : ST_OK;
+}
+
+enum status run_open_eval(struct graph *g, const struct run_options *o, struct diag_sink *sink,
+                          struct run **out)
+{
+    uint32_t phase = 0;
+    *out = NULL;
+    TRY(eval_phase(g, o, sink, &phase));
+    graph_focus(g, phase);
+    return run_open(g, o, sink, out);
 }
 
 enum status run_eval(struct run *r, struct summary *out)
 {
-    const char *name = r->o->phase ? r->o->phase : "eval";
-    int phase = user_phase(r, name);
+    uint32_t phase = 0;
     *out = (struct summary){.device = r->device_name, .status = "failed"};
-    if (phase < 0) {
-        return no_phase(r, name, "to evaluate");
-    }
-    if (r->graph->phases.at[phase].training) {
-        return diag_emit(r->sink, DIAG_U1002, r->graph->phases.at[phase].span,
-                         "phase `%s` trains; eval never changes weights", name);
-    }
+    TRY(eval_phase(r->graph, r->o, r->sink, &phase));
     r->ended = r->stopped; /* --steps ended the training, not this */
     r->limit = -1;
+    bool counted = r->phase[phase].counts;
+    r->phase[phase].counts = false;  /* launches of an evaluation are no steps of a training */
     TRY(open_report(r, NULL, true)); /* the one line would be the summary's */
     r->start = clock_seam.seconds();
-    enum status st = pass(r, (uint32_t)phase);
+    enum status st = pass(r, phase);
     st = st == ST_OK ? settle(r) : st;
+    r->phase[phase].counts = counted;
     fill_summary(r, st == ST_OK && r->stopped ? ST_STOPPED : st, out);
     return st == ST_OK && r->stopped ? ST_STOPPED : st;
 }
@@ -152,7 +201,7 @@ static int bench_phase(const struct run *r)
         }
         first = first < 0 && g->phases.at[i].kind == PHASE_USER ? (int)i : first;
     }
-    return r->o->phase ? user_phase(r, r->o->phase) : first;
+    return r->o->phase ? user_phase(g, r->o->phase) : first;
 }
 
 /* Medians over single steps, each waited for: launched apart, parts do not overlap with anything. */
@@ -185,7 +234,7 @@ enum status run_bench(struct run *r, struct bench *out)
     int phase = bench_phase(r);
     double seconds, block[BLOCKS];
     if (phase < 0) {
-        return no_phase(r, r->o->phase ? r->o->phase : "", "to measure");
+        return no_phase(r->graph, r->sink, r->o->phase ? r->o->phase : "", "to measure");
     }
     r->limit = -1;
     r->log_every = INT64_MAX;

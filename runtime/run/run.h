@@ -8,6 +8,7 @@
 #ifndef GML_RUN_RUN_H
 #define GML_RUN_RUN_H
 #include <signal.h>
+#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/data/data.h"
 #include "runtime/exec/exec.h"
 #include "runtime/report/report.h"
@@ -29,6 +30,8 @@ struct run_options {
     int threads;     /* 0 = all cores */
     const char *out; /* run folder; NULL = runs/<model>-<n> */
     const char *weights;
+    const struct weight_map *map; /* renames tensors of the weights file */
+    uint32_t n_map;
     const char *phase; /* evaluation and benchmark; NULL = the obvious one */
     int64_t log_every; /* 0 = 1/200 of the run */
     int64_t max_skips;
@@ -52,10 +55,25 @@ void run_close(struct run *r); /* NULL is fine */
 /* Executes the run block and writes the run folder. ST_STOPPED after a signal, with the weights saved. *out
  * is filled in every case and lives as long as the run. */
 MUST_CHECK enum status run_train(struct run *r, struct summary *out);
+/* For run_eval: like run_open, but only what the phase needs is planned and read; the graph forgets the rest.
+ */
+MUST_CHECK enum status run_open_eval(struct graph *g, const struct run_options *o, struct diag_sink *sink,
+                                     struct run **out);
 /* One pass of a phase over its rows, the smaller last launch included; also after run_train. */
 MUST_CHECK enum status run_eval(struct run *r, struct summary *out);
+/* Opens a run, passes once over all rows of a phase that does not train (`o->phase`, else `predict`, else the
+ * only one with outputs) and closes it. The outputs named, or all, come as arrays of `a`: those whose first
+ * axis is the batch joined over the launches in the order of the file, each row once; others must be the same
+ * in every launch (E3109). With another file for its data set (`o->data`) all rows of that file are taken,
+ * and members that the outputs do not depend on need not be in it. The graph forgets what it does not need.
+ */
+MUST_CHECK enum status run_predict(struct graph *g, const struct run_options *o, const char *const *output,
+                                   uint32_t n_output, struct arena *a, struct diag_sink *sink,
+                                   struct array_file *out);
 /* Tree of parameters with shapes, counts and bytes; phases; regions of the arena. */
 void run_summary(const struct run *r, FILE *out);
+/* The plan as JSON (docs/dump.md). */
+void run_dump_plan(const struct run *r, FILE *out);
 
 struct bench {
     const char *phase, *device;
@@ -81,6 +99,9 @@ MUST_CHECK enum status run_read(struct run *r, const struct run_tensor *t);
 /* Folder of the run, NULL before run_train made it. */
 const char *run_folder(const struct run *r);
 const char *run_model(const struct run *r);
+/* Applies `set` to the configs of a compiled graph; run_open does it too. */
+MUST_CHECK enum status graph_configure(struct graph *g, const struct run_options *o, struct diag_sink *sink);
+const char *config_text(struct arena *a, const struct config *c); /* its value as gml text */
 const char *graph_precision(const struct graph *g); /* "f64" when anything stored is, else "f32" */
 
 #endif

@@ -109,8 +109,8 @@ START_TEST(limits_and_odd_files)
 {
     char *text;
     size_t n;
-    ck_assert_int_eq(file_read(arena, path, 10, &text, &n, &sink), ST_RESOURCE);
-    ck_assert_int_eq(sink.list.at[0].code, DIAG_R1001);
+    ck_assert_int_eq(file_read(arena, path, 10, &text, &n, &sink), ST_DATA);
+    ck_assert_int_eq(sink.list.at[0].code, DIAG_F0101);
     ck_assert_int_eq(file_write(path, "0123456789", 10, &sink), ST_OK);
     expect_content("0123456789");
     ck_assert_int_eq(file_read(arena, path, 10, &text, &n, &sink), ST_OK);

@@ -105,9 +105,10 @@ START_TEST(a_full_disk_is_an_error)
     struct report_options o = {.metrics_path = path};
     struct report *r;
     ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
+    struct event e = {.phase = "train"};
+    ck_assert_int_eq(report_event(r, &e), ST_OK);
     real = io_seam;
     io_seam.write = nearly_full;
-    struct event e = {.phase = "train"};
     struct summary s = {.device = "cpu", .status = "failed"};
     enum status st = report_event(r, &e);
     io_seam = real;
@@ -118,6 +119,7 @@ START_TEST(a_full_disk_is_an_error)
     size_t n;
     ck_assert_int_eq(file_read(arena, path, 1 << 20, &text, &n, &sink), ST_OK);
     ck_assert_ptr_nonnull(strstr(text, "{\"event\": \"step\""));
+    ck_assert_ptr_eq(strchr(text, '\n'), text + n - 1); /* one line, and it is whole */
     ck_assert_ptr_null(strstr(text, "summary"));
     ck_assert_uint_eq(sink.list.n, 1);
 }

@@ -1,0 +1,126 @@
+#!/bin/sh
+# Evaluation and prediction take every row exactly once, whatever the batch; files of every format; weights under other names.
+set -u
+bin=$1/bin
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+cd "$out" || exit 1
+bad=0
+fail() {
+    echo "$*"
+    bad=1
+}
+exits() { # exits CODE TEXT COMMAND..: the exit code, and a text that stdout or stderr holds
+    want=$1 text=$2
+    shift 2
+    "$@" >log 2>&1
+    got=$?
+    { [ $got -eq "$want" ] && grep -qF -- "$text" log; } || fail "exit $got, want $want with '$text': $*: $(cat log)"
+}
+sed 's/^config epochs.*/&\nconfig E: dim = 500/; s/batch = 500/batch = E/; s/label = argmax(logits)/label = argmax(logits), truth = d.y/' \
+    "$GML_SOURCE/models/digits.gml" >digits.gml
+mkdir data
+cp "$GML_SOURCE/models/data/digits.npz" data
+"$bin/gmlrun" train digits.gml --device cpu --steps 60 --out run -q >/dev/null || fail "training failed"
+w=run/weights.safetensors
+predict="$bin/gmlrun predict digits.gml --device cpu --weights $w"
+for batch in 1 7 128 360 1000; do
+    "$bin/gmlrun" eval digits.gml --device cpu --weights $w --set E=$batch --json >eval-$batch.json || fail "eval, batch $batch"
+    $predict --set E=$batch -q -o batch-$batch.npz || fail "predict, batch $batch"
+done
+for end in npz safetensors csv; do
+    exits 0 "3 outputs in out.$end" $predict --set E=100 -o out.$end
+done
+$predict --set E=100 >stdout.csv 2>log || fail "predict to stdout: $(cat log)"
+cmp stdout.csv out.csv || fail "stdout differs from the file"
+exits 0 "1 output in label.npy" $predict --output label --out label.npy
+exits 3 F3004 $predict --out all.npy
+exits 2 U0003 $predict --out predictions.txt
+exits 2 "did you mean \`label\`?" $predict --output labell
+exits 2 "needs --weights" "$bin/gmlrun" predict digits.gml --device cpu
+exits 2 "phase \`train\` trains" $predict --phase train
+exits 2 "phase \`eval\` has no \`output\`" $predict --phase eval
+
+# Rows of the test split of the file, in its order; accuracy and predictions agree with each other and for all batches.
+python3 - <<'P' || bad=1
+import json, re, struct, zipfile
+def npz(path):
+    out = {}
+    with zipfile.ZipFile(path) as z:
+        for name in z.namelist():
+            b = z.read(name)
+            n = struct.unpack("<H", b[8:10])[0]
+            head = b[10:10 + n].decode()
+            kind = re.search("'descr': '(.[a-zA-Z]\\d+)'", head).group(1)
+            shape = tuple(int(x) for x in re.search(r"\(([\d, ]*)\)", head).group(1).replace(" ", "").split(",") if x)
+            count = 1
+            for x in shape:
+                count *= x
+            if kind[1] in "SU":
+                size = int(kind[2:]) * (4 if kind[1] == "U" else 1)
+                code = "utf-32-le" if kind[1] == "U" else "utf-8"
+                values = [b[10 + n + i * size:10 + n + (i + 1) * size].decode(code).rstrip("\0") for i in range(count)]
+            else:
+                code = {"<f4": "f", "<i4": "i", "|u1": "B", "<i8": "q", "<u4": "I", "|i1": "b", "<f8": "d", "|b1": "?"}[kind]
+                values = struct.unpack("<%d%s" % (count, code), b[10 + n:])
+            out[name[:-4]] = (shape, values)
+    return out
+data = npz("data/digits.npz")
+split = data["split"][1]
+test = [i for i, s in enumerate(split) if s == "test"]
+labels = [data["labels"][1][i] for i in test]
+n = len(test)
+first = npz("batch-1.npz")
+acc = None
+for batch in (1, 7, 128, 360, 1000):
+    p = npz("batch-%d.npz" % batch)
+    assert p["probs"][0] == (n, 10) and p["label"][0] == (n,), p["probs"][0]
+    assert list(p["truth"][1]) == labels, batch
+    assert p["label"][1] == first["label"][1], batch
+    assert max(abs(a - b) for a, b in zip(p["probs"][1], first["probs"][1])) < 1e-6, batch
+    right = sum(a == b for a, b in zip(p["label"][1], labels)) / n
+    e = json.load(open("eval-%d.json" % batch))["metrics"]["eval.acc"]
+    assert abs(e - right) < 1e-7, (batch, e, right)
+    acc = acc or e
+    assert abs(acc - e) < 1e-7, batch  # means of launches are f32
+lines = open("out.csv").read().splitlines()
+assert len(lines) == n + 1 and lines[0].split(",")[0] == "probs.0" and lines[0].split(",")[-2:] == ["label", "truth"]
+assert [int(x.split(",")[-2]) for x in lines[1:]] == list(first["label"][1])
+b = open("out.safetensors", "rb").read()
+h = json.loads(b[8:8 + struct.unpack("<Q", b[:8])[0]])
+assert h["probs"]["shape"] == [n, 10] and h["label"]["dtype"] == "I32", h
+
+# A new file: five rows, without labels and splits, as npz, npy and CSV.
+rows = [data["images"][1][64 * i:64 * i + 64] for i in test[:5]]
+def npy(shape, values):
+    head = ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }" % shape).encode()
+    head += b" " * (117 - len(head)) + b"\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + struct.pack("<%df" % len(values), *values)
+flat = [x for r in rows for x in r]
+with zipfile.ZipFile("new.npz", "w") as z:
+    z.writestr("images.npy", npy((5, 64), flat))
+open("new.npy", "wb").write(npy((5, 64), flat))
+P
+$predict --set E=5 --output label --output probs | head -6 >five.csv # the same bits: launches of 5 rows too
+for new in new.npz new.npy; do
+    $predict --output label --output probs --data digits=$new >new.csv 2>log || fail "$new: $(cat log)"
+    [ "$(wc -l <new.csv)" = 6 ] || fail "$new: not 5 rows: $(cat new.csv)"
+    cmp five.csv new.csv || fail "$new: other predictions"
+done
+exits 3 "has no member \`labels\`" $predict --data digits=new.npz --output truth
+exits 3 "F0101" $predict --data digits=none.npz
+exits 3 "F0101" "$bin/gmlrun" predict digits.gml --device cpu --weights none.safetensors
+
+# Weights under other names: refused with a table, taken with --map.
+sed 's/^let net/let model/; s/net(/model(/g; s/over net/over model/' digits.gml >renamed.gml
+grep -q "^let model" renamed.gml || fail "nothing was renamed"
+eval="$bin/gmlrun eval renamed.gml --device cpu --weights $w"
+exits 3 "12 differences" $eval
+grep -q "missing     model.fc.0.lin.w: the model has f32\[64, 256\]" log || fail "no table of keys: $(cat log)"
+grep -q "unexpected  net.head.b" log || fail "no table of keys: $(cat log)"
+exits 0 "eval.acc" $eval --map 'net.*=model.*'
+exits 0 "eval.acc" $eval --map 'net.*.b=model.*.b' --map 'net.*.w=model.*.w'
+exits 2 "no tensor \`nat.*\`" $eval --map 'nat.*=model.*'
+exits 2 "same number of" $eval --map 'net.*=model.x'
+exits 3 "leads two tensors" $eval --map 'net.fc.*.lin.*=model.*.*' --map 'net.head.*=model.0.*'
+exit $bad
