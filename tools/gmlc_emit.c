@@ -92,7 +92,8 @@ static enum status find_rows(struct call *c, const struct graph *g, struct rows 
     struct diag_sink quiet;
     diag_init(&quiet, c->arena, c->sink.sources);
     enum status st = data_open(g, folder, over, n, &quiet, &r->opened);
-    if (st != ST_OK && st != ST_RESOURCE) {
+    bool is_there = st == ST_OK || quiet.list.at[0].code != DIAG_F0101;
+    if (st != ST_OK && st != ST_RESOURCE && is_there) {
         return data_open(g, folder, over, n, &c->sink, &r->opened); /* again, for the error */
     }
     r->data = arena_array(c->arena, int64_t, g->datas.n);

@@ -144,7 +144,7 @@ START_TEST(which_reader)
         ck_assert_msg((st == ST_OK) == !rows[i].code, "%s %zu", rows[i].path, i);
         ck_assert_msg(!rows[i].code || !strcmp(code(), rows[i].code), "%s %zu: %s", rows[i].path, i, code());
     }
-    ck_assert_int_eq(arrays_read(arena, "/nowhere/x.csv", &sink, &file), ST_RESOURCE);
+    ck_assert_int_eq(arrays_read(arena, "/nowhere/x.csv", &sink, &file), ST_DATA);
 }
 END_TEST
 

@@ -37,7 +37,7 @@ expect 2 "writes nothing" --check -o x.gmlb a.gml
 expect 2 "goes with --emit=" --phase train a.gml
 expect 2 "comes later" fmt a.gml
 expect 2 "there is no code" explain E9999
-expect 4 "cannot open \`missing.gml\`" missing.gml
+expect 2 "there is no model \`missing.gml\`" missing.gml
 expect 1 "error[E0100]: unexpected name \`wen\`" "$here/errors_run.gml" --check
 expect 1 ":8:10: error[E0100]" "$here/errors_run.gml" --check --diagnostics=short
 expect 1 '{"summary":true,"errors":4,"warnings":0,"exit":1}' "$here/errors_run.gml" --check --diagnostics json

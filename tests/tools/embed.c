@@ -10,7 +10,8 @@ static char last[512];
 static void keep(void *user, const struct gml_message *m)
 {
     (void)user;
-    snprintf(last, sizeof last, "%s %s %s:%u %s", m->level, m->code, m->file ? m->file : "-", m->line, m->text);
+    snprintf(last, sizeof last, "%s %s %s:%u %s", m->level, m->code, m->file ? m->file : "-", m->line,
+             m->text);
 }
 
 static int failed(const char *what)
