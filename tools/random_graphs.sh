@@ -1,5 +1,5 @@
 #!/bin/sh
-# Random graphs through all checks: memory, passes, text and bytes, and the gradients of every tenth; a failure is shrunk and printed.
+# Random graphs through all checks: memory, passes, text and bytes, and the gradients of half as many; a failure is shrunk and printed.
 #   sh tools/random_graphs.sh [N [SEED [BUILD]]]     5,000 graphs from seed 1 in build/test, if not told otherwise
 set -eu
 cd "$(dirname "$0")/.."

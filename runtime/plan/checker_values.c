@@ -357,6 +357,28 @@ static enum status check_inputs(const struct run *r, const struct plan_op *op)
     return ST_OK;
 }
 
+/* A launch reads what it overwrites only element by element. */
+static enum status check_in_step(const struct run *r, const struct plan_op *op)
+{
+    const struct operand *out = &op->k.out[0];
+    struct extent to = operand_extent(out);
+    for (uint32_t i = 0; i < op->k.n_in; i++) {
+        const struct operand *in = &op->k.in[i];
+        struct extent from = operand_extent(in);
+        bool meets = from.from < to.end && to.from < from.end && from.from < from.end;
+        bool same = op_table[op->op].kind == OPK_ELEM && in->offset == out->offset &&
+                    operand_is_contiguous(in) && from.end == to.end &&
+                    dtype_size((enum dtype)in->dtype) == dtype_size((enum dtype)out->dtype);
+        if (meets && !same) {
+            return plan_wrong(
+                r->p, r->sink, op->node,
+                "launch %u: it overwrites operand %u while other elements of that are to be read", r->launch,
+                i);
+        }
+    }
+    return ST_OK;
+}
+
 static enum status check_launches(struct run *r)
 {
     for (r->launch = 0; r->launch < r->v->n_op; r->launch++) {
@@ -369,6 +391,7 @@ static enum status check_launches(struct run *r)
         if (e.end > r->p->bytes) {
             return plan_wrong(r->p, r->sink, op->node, "launch %u: its result leaves the arena", r->launch);
         }
+        TRY(check_in_step(r, op));
         write_range(r, e, op->node);
     }
     return ST_OK;

@@ -157,11 +157,11 @@ START_TEST(read_before_write)
 }
 END_TEST
 
-/* The first product writes over state `a`, which the update at the end still reads. */
+/* The second product writes over state `a`, which the update at the end still reads. */
 START_TEST(old_value_destroyed)
 {
     struct subject s = subject(true); /* without reuse an offset stands for one value */
-    uint64_t from = s.v->op[0].k.out->offset;
+    uint64_t from = s.v->op[1].k.out->offset;
     for (uint32_t i = 0; i < s.v->n_op; i++) {
         for (uint32_t k = 0; k <= s.v->op[i].k.n_in; k++) {
             struct operand *o = (struct operand *)&s.v->op[i].k.in[k]; /* the output lies behind the inputs */
@@ -169,6 +169,28 @@ START_TEST(old_value_destroyed)
         }
     }
     caught(&s, "does not hold the value of node 1");
+}
+END_TEST
+
+/* a <- a turned + b, written over a while it is read. */
+START_TEST(overwritten_while_read)
+{
+    struct subject s = {.m = make_graph()};
+    struct make *m = &s.m;
+    struct type t = make_type(m, DT_F32, 2, (int64_t[]){16, 16});
+    s.a = make_state(m, "a", t);
+    s.b = make_state(m, "b", t);
+    make_phase(m, "work", PHASE_USER);
+    val turned = NODE(m, .op = OP_permute, IN(make_read(m, s.a)), ATTR(1, 0));
+    make_commit(m, s.a, NODE(m, .op = OP_add, IN(turned, make_read(m, s.b))));
+    s.p = make_plan(m, &(struct plan_options){0});
+    s.v = (struct plan_variant *)plan_find(s.p, m->phase, false);
+    ck_assert_uint_eq(s.v->n_op, 2); /* the sum, and a copy to where it belongs */
+    ck_assert_int_eq(s.v->op[1].op, OP_copy);
+    ((struct operand *)s.v->op[0].k.out)->offset = s.p->var[s.a].offset;
+    s.v->n_op = 1;
+    s.v->n_buffer = 0;
+    caught(&s, "while other elements of that are to be read");
 }
 END_TEST
 
@@ -222,5 +244,6 @@ START_TEST(parts_out_of_order)
 END_TEST
 
 MAIN("checker", overlap, out_of_bounds, unaligned_buffer, unaligned_operand, operand_beyond_its_buffer,
-     wrong_stride, wrong_variable, wrong_constant, read_before_write, old_value_destroyed, commit_elsewhere,
-     output_not_kept, red_zone_missing, prefix_overlap, parts_out_of_order)
+     wrong_stride, wrong_variable, wrong_constant, read_before_write, old_value_destroyed,
+     overwritten_while_read, commit_elsewhere, output_not_kept, red_zone_missing, prefix_overlap,
+     parts_out_of_order)

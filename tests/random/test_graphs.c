@@ -6,7 +6,7 @@
 #include "tests/suite.h"
 #include "tools/random/suite.h"
 
-enum { GRAPHS = 400 };
+enum { GRAPHS = 300 };
 
 START_TEST(test_graphs)
 {

@@ -85,5 +85,5 @@ enum dtype draw_float(struct gen *g)
 }
 enum dtype draw_number(struct gen *g)
 {
-    return chance(g, 25) ? DT_I32 : draw_float(g);
+    return chance(g, g->o->smooth ? 8 : 25) ? DT_I32 : draw_float(g);
 }

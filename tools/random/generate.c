@@ -19,6 +19,45 @@ bool random_reachable(enum op op)
     return op != OP_NONE && op != OP_pack; /* autodiff makes packs */
 }
 
+/* -- gradients */
+
+bool random_moves(const struct graph *g, val v, const bool *before)
+{
+    const struct node *n = graph_node(g, v);
+    const val *in = node_inputs(g, n);
+    if (!dtype_is_float((enum dtype)n->dtype)) {
+        return false;
+    }
+    if (n->op == OP_read || n->op == OP_tree) {
+        return n->op == OP_tree || g->vars.at[node_attrs(g, n)[0]].kind == VAR_PARAM;
+    }
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        if (before[in[i]] && vjp_exists((enum op)n->op, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+void random_differentiated(const struct graph *g, bool *op)
+{
+    bool *forward = arena_array(g->arena, bool, g->nodes.n), *back = arena_array(g->arena, bool, g->nodes.n);
+    for (val v = 1; v < g->nodes.n; v++) {
+        forward[v] = random_moves(g, v, forward);
+    }
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        for (uint32_t k = 0; k < g->phases.at[i].minimizes.n; k++) {
+            back[g->phases.at[i].minimizes.at[k].loss] = true;
+        }
+    }
+    for (val v = g->nodes.n - 1; v > 0; v--) {
+        const struct node *n = graph_node(g, v);
+        op[n->op] |= back[v] && forward[v];
+        for (uint32_t i = 0; i < n->n_in; i++) {
+            back[node_inputs(g, n)[i]] |= back[v] && vjp_exists((enum op)n->op, i);
+        }
+    }
+}
+
 /* -- tables */
 
 static void add_phase(struct gen *g, const char *name, enum phase_kind kind)
@@ -121,10 +160,18 @@ static void give_up(struct gen *g, enum op op, uint64_t seed)
     diag_render(&g->sink, DIAG_SHORT, false, stderr);
     abort();
 }
-/* A row that can be added here, all as often; some give nothing. */
+/* A row that can be added here, all as often; some give nothing. Smooth graphs have fewer rows without a
+ * gradient. */
 static void add_row(struct gen *g, uint64_t seed)
 {
+    /* two of these in a row are what algebra looks for */
+    static const enum op paired[] = {OP_neg,     OP_lnot,   OP_cast,  OP_reshape,
+                                     OP_permute, OP_expand, OP_slice, OP_where};
     enum op op = (enum op)(1 + below(g, OP_COUNT - 1));
+    op = chance(g, 15) ? paired[below(g, sizeof paired / sizeof *paired)] : op;
+    if (g->o->smooth && !vjp_exists(op, 0) && !vjp_exists(op, 1) && chance(g, 70)) {
+        return;
+    }
     val (*make)(struct gen *) = maker_of(op);
     if (make) {
         make(g);
@@ -156,10 +203,13 @@ static struct gen *generate(struct arena *a, uint64_t seed, const struct random_
     if (g->data) {
         bind_data(g);
     }
-    for (uint32_t n = 1 + chance(g, 25); n > 0; n--) {
+    for (uint32_t n = 1 + (!o->smooth && chance(g, 25)); n > 0; n--) {
         add_tree(g);
     }
     flat_values(g);
+    if (g->data && chance(g, 60)) {
+        maker_of(OP_rows)(g);
+    }
     for (int tries = 0; g->g->nodes.n <= nodes && tries < 200; tries++) {
         add_row(g, seed);
     }
@@ -171,7 +221,8 @@ static struct gen *generate(struct arena *a, uint64_t seed, const struct random_
 }
 struct graph *random_graph(struct arena *a, uint64_t seed, const struct random_options *o, bool *used)
 {
-    uint32_t nodes = 8 + (uint32_t)(seed % 5) * 6; /* before roots; fewer when the whole is too much */
+    /* before roots; fewer when the whole is too much */
+    uint32_t nodes = o->smooth ? 30 : 8 + (uint32_t)(seed % 5) * 6;
     struct gen *g;
     do {
         g = generate(a, seed, o, nodes);

@@ -4,7 +4,7 @@
 #include "runtime/base/philox.h"
 #include "tools/random/random.h"
 
-enum { ELEMENTS = 12 }; /* compared per loss */
+enum { ELEMENTS = 24 }; /* compared per loss */
 
 struct evaluation {
     struct plan *p;

@@ -27,6 +27,7 @@ struct gen {
     VEC(struct item) flat; /* flat blocks whose padding is zero */
     dim size[MAX_SIZES];   /* sizes of this graph */
     uint32_t n_size, n_key;
+    VEC(bool) moves;      /* by node, as far as asked: see moves() */
     bool data;            /* the phase walks over a data set */
     uint32_t data_var[2]; /* its rows: floats and labels */
     struct binding binding;
@@ -52,6 +53,8 @@ enum dtype draw_float(struct gen *g);
 /* Remembers v, which lies in the range, and returns it; 0 stays 0. */
 val keep(struct gen *g, val v, struct range r);
 struct range range_of(const struct gen *g, val v);
+/* Whether a gradient can flow from v to a parameter. */
+bool moves(struct gen *g, val v);
 /* A new variable of that type and range, read (and repeated along the rows of a launch). Kinds: f floats, i
  * whole numbers, b bools, a rows that ascend.
  */

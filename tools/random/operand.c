@@ -50,6 +50,14 @@ static val fresh_any(struct gen *g, const struct type *t)
                                 : fresh(g, t, 'f', r[0], r[1]);
 }
 
+bool moves(struct gen *g, val v)
+{
+    for (val n = g->moves.n; n <= v; n++) {
+        vec_push(g->a, &g->moves, n > 0 && random_moves(g->g, n, g->moves.at));
+    }
+    return g->moves.at[v];
+}
+
 /* -- values that exist; the last ones more often */
 
 static const struct item *some_item(struct gen *g)
@@ -59,10 +67,12 @@ static const struct item *some_item(struct gen *g)
 }
 val pick(struct gen *g, enum dtype t, int min_rank, bool exact)
 {
+    bool moving = !exact && dtype_is_float(t) && chance(g, g->o->smooth ? 80 : 40);
     for (int tries = 0; g->item.n && tries < 16; tries++) {
         const struct item *x = some_item(g);
         const struct node *n = graph_node(g->g, x->v);
-        if (n->dtype == t && n->rank >= min_rank && (x->r.exact || !exact)) {
+        bool wanted = n->dtype == t && n->rank >= min_rank && (x->r.exact || !exact);
+        if (wanted && (!moving || tries > 10 || moves(g, x->v))) {
             return x->v;
         }
     }

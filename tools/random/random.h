@@ -26,6 +26,12 @@ struct graph *random_graph(struct arena *a, uint64_t seed, const struct random_o
 /* Rows that some graph must have: all but `read` and those that only the planner makes. */
 bool random_reachable(enum op op);
 
+/* Whether node v is a parameter or depends on one through rows with a gradient; `before`: the same of all
+ * nodes before. */
+bool random_moves(const struct graph *g, val v, const bool *before);
+/* Sets the flags of the rows that a gradient of the graph goes through. */
+void random_differentiated(const struct graph *g, bool *op);
+
 /* -- values.c */
 /* Fills variable `var` of the plan in the host image. The numbers are rounded to f32 whatever the type. False
  * for a key that says no range. */

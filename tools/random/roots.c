@@ -110,21 +110,17 @@ static val term(struct gen *g, val x)
     val s = t.rank ? build_reduce(&g->b, mean ? OP_mean : OP_sum, x, NULL, -1, false) : x;
     return build_cast(&g->b, s, g->o->number);
 }
-/* Steps on the longest differentiable path from a parameter of the tree to each node; 0: none. */
-static uint32_t *distances(struct gen *g, uint32_t tree)
+/* Steps on the longest differentiable path from a parameter to each node; 0: none. */
+static uint32_t *distances(struct gen *g)
 {
     uint32_t *d = arena_array(g->a, uint32_t, g->g->nodes.n);
     for (val v = 1; v < g->g->nodes.n; v++) {
         const struct node *n = graph_node(g->g, v);
-        const int64_t *attr = node_attrs(g->g, n);
-        bool start = (n->op == OP_read && g->g->vars.at[attr[0]].kind == VAR_PARAM &&
-                      g->g->vars.at[attr[0]].tree == tree + 1) ||
-                     (n->op == OP_tree && attr[0] == (int64_t)tree);
-        d[v] = start;
-        for (uint32_t i = 0; i < n->n_in; i++) {
+        d[v] = moves(g, v);
+        for (uint32_t i = 0; i < n->n_in && d[v]; i++) {
             uint32_t before = d[node_inputs(g->g, n)[i]];
-            bool passes = before && vjp_exists((enum op)n->op, i);
-            d[v] = passes && before + 1 > d[v] ? before + 1 : d[v];
+            bool longer = before && before + 1 > d[v] && vjp_exists((enum op)n->op, i);
+            d[v] = longer ? before + 1 : d[v];
         }
     }
     return d;
@@ -133,18 +129,18 @@ static uint32_t *distances(struct gen *g, uint32_t tree)
 static val far_value(struct gen *g, const uint32_t *distance, uint32_t n)
 {
     val best = 0;
-    for (int tries = 0; tries < 5; tries++) {
+    for (int tries = 0; tries < (g->o->smooth ? 12 : 5); tries++) {
         val v = pick(g, draw_float(g), 0, false);
         uint32_t d = v < n ? distance[v] : 0;
         best = !best || d > (best < n ? distance[best] : 0) ? v : best;
     }
     return best;
 }
-static val draw_loss(struct gen *g, uint32_t tree)
+static val draw_loss(struct gen *g)
 {
-    uint32_t n = g->g->nodes.n, *distance = distances(g, tree);
+    uint32_t n = g->g->nodes.n, *distance = distances(g);
     val loss = term(g, far_value(g, distance, n));
-    for (uint32_t more = below(g, 3); more > 0; more--) {
+    for (uint32_t more = g->o->smooth ? 2 : below(g, 3); more > 0; more--) {
         val next = term(g, far_value(g, distance, n));
         loss = build_2(&g->b, OP_add, loss, next);
     }
@@ -172,7 +168,7 @@ static val next_block(struct gen *g, uint32_t tree, val grad)
 }
 static void minimize(struct gen *g, uint32_t tree, struct phase *p)
 {
-    val loss = draw_loss(g, tree), grad = tree_attr(g, OP_grad, &loss, 1, tree), when = 0;
+    val loss = draw_loss(g), grad = tree_attr(g, OP_grad, &loss, 1, tree), when = 0;
     when = chance(g, 15) ? some_answer(g) : 0;
     vec_push(g->a, &p->minimizes,
              ((struct minimize){
@@ -198,6 +194,25 @@ static void minimize(struct gen *g, uint32_t tree, struct phase *p)
 
 /* -- the rest */
 
+/* A choice between the old value and the old value backwards: elementwise, but it may not overwrite the old
+ * one. */
+static val stirred(struct gen *g, val now)
+{
+    struct type t = node_type(g->g, now);
+    int axis = t.rank ? (int)below(g, (uint32_t)t.rank) : -1;
+    int64_t step[LIMIT_RANK], n;
+    dim start[LIMIT_RANK];
+    if (axis < 0 || !dim_is_const(&g->g->dims, t.dim[axis], &n) || n < 2) {
+        return now;
+    }
+    for (int i = 0; i < t.rank; i++) {
+        step[i] = i == axis ? -1 : 1;
+        start[i] = dim_const(&g->g->dims, i == axis ? n - 1 : 0);
+    }
+    val back = build_slice(&g->b, now, start, step, t.dim);
+    t.dtype = DT_BOOL;
+    return keep(g, build_3(&g->b, OP_where, of_type(g, &t, false), now, back), range_of(g, now));
+}
 /* The range of a variable stands in its key. */
 static void commit_state(struct gen *g, struct phase *p, uint32_t var)
 {
@@ -207,7 +222,8 @@ static void commit_state(struct gen *g, struct phase *p, uint32_t var)
     for (uint32_t i = 0; i < p->commits.n; i++) {
         old |= p->commits.at[i].var == var;
     }
-    val now = build_attrs(&g->b, OP_read, NULL, 0, (int64_t[]){var}, 1), next = of_type(g, &type, false);
+    val now = build_attrs(&g->b, OP_read, NULL, 0, (int64_t[]){var}, 1);
+    val next = chance(g, 50) ? stirred(g, now) : of_type(g, &type, false);
     struct range r = range_of(g, now), n;
     if (next == now && dtype_is_float(type.dtype) && r.lo == -2) {
         next = keep(g, build_1(&g->b, OP_sin, now), (struct range){-1, 1, false});
@@ -238,7 +254,7 @@ void make_roots(struct gen *g)
         }
     } else {
         vec_push(g->a, &p->metrics,
-                 ((struct metric){.name = "one", .value = draw_loss(g, 0), .mode = METRIC_LAST}));
+                 ((struct metric){.name = "one", .value = draw_loss(g), .mode = METRIC_LAST}));
     }
     if (chance(g, 30)) {
         struct type t = {.dtype = g->o->number};

@@ -73,8 +73,17 @@ static enum dtype cast_to(struct gen *g, enum dtype from)
 /* The other operand: of the same type, or one that stretches to it. */
 static val beside(struct gen *g, const struct type *t, enum dtype d, bool exact)
 {
+    static const double plain[] = {0, 1, -1, 2, 3, 0.5}; /* what algebra looks for */
     struct type u = *t;
     u.dtype = d;
+    if (d != DT_BOOL && chance(g, 10)) {
+        return number(g, d, plain[below(g, d == DT_I32 ? 5 : 6)]);
+    }
+    if (d != DT_BOOL && chance(g, 8)) {
+        val x = of_type(g, &u, exact);
+        struct range r = range_of(g, x);
+        return keep(g, build_1(&g->b, OP_neg, x), (struct range){-r.hi, -r.lo, r.exact});
+    }
     if (u.rank == 0 || chance(g, 65)) {
         return of_type(g, &u, exact);
     }

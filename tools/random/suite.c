@@ -1,14 +1,27 @@
 /* Many seeds: generate, check, shrink what fails, count rows. */
 #include "tools/random/suite.h"
 #include <stdlib.h>
+#include "compiler/vjp.h"
 
 const char *random_seed_text(struct arena *a, uint64_t seed, bool gradient, bool *used)
 {
     struct random_options o = {.number = seed % 2 ? DT_F64 : DT_F32, .mixed = seed % 7 == 0};
     if (gradient) {
-        o = (struct random_options){.number = DT_F64, .smooth = true};
+        o = (struct random_options){.number = DT_F64, .mixed = true, .smooth = true};
     }
-    return random_text(random_graph(a, seed, &o, used), a);
+    struct graph *g = random_graph(a, seed, &o, gradient ? NULL : used);
+    if (gradient && used) {
+        random_differentiated(g, used);
+    }
+    return random_text(g, a);
+}
+bool random_has_gradient(enum op op)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < 3; i++) {
+        any |= vjp_exists(op, i);
+    }
+    return any && random_reachable(op) && op != OP_stop_grad;
 }
 
 /* -- failures */
@@ -46,8 +59,8 @@ static void one_seed(struct random_suite *s, uint64_t seed, bool gradient)
     bool used[OP_COUNT] = {0};
     const char *text = random_seed_text(a, seed, gradient, used);
     s->nodes += gradient ? 0 : random_node_count(text);
-    for (int op = 1; op < OP_COUNT && !gradient; op++) {
-        s->covered[op] += used[op];
+    for (int op = 1; op < OP_COUNT; op++) {
+        *(gradient ? &s->differentiated[op] : &s->covered[op]) += used[op];
     }
     if (!random_check(text, gradient ? CHECK_GRADIENT : CHECK_NONE, &v)) {
         report(s, a, seed, text, &v);
@@ -75,19 +88,23 @@ void random_suite_run(struct random_suite *s)
     }
     for (int op = 1; op < OP_COUNT; op++) {
         s->missing += random_reachable((enum op)op) && s->covered[op] == 0;
+        s->undifferentiated += random_has_gradient((enum op)op) && s->differentiated[op] == 0;
     }
 }
 void random_suite_print(const struct random_suite *s, FILE *out)
 {
-    fprintf(out, "rows, and the graphs that have them:");
+    fprintf(out, "rows, the graphs that have them, and those whose difference quotients go through them:");
     for (int op = 1; op < OP_COUNT; op++) {
         if (random_reachable((enum op)op)) {
             fprintf(out, "%s %s %u", op == 1 ? "" : ",", op_table[op].name, s->covered[op]);
         }
+        if (random_has_gradient((enum op)op)) {
+            fprintf(out, "/%u", s->differentiated[op]);
+        }
     }
-    fprintf(out, "\n%llu graphs, %.1f nodes each, %llu failures, %u rows missing\n",
+    fprintf(out, "\n%llu graphs, %.1f nodes each, %llu failures, %u rows missing, %u without a gradient\n",
             (unsigned long long)s->graphs, (double)s->nodes / (double)(s->graphs ? s->graphs : 1),
-            (unsigned long long)s->failures, s->missing);
+            (unsigned long long)s->failures, s->missing, s->undifferentiated);
     fprintf(out,
             "%llu with gradients: %llu quotients, %llu of them not zero, %llu at kinks; %llu graphs with "
             "values that are not "
