@@ -41,8 +41,7 @@ static const struct option_spec *by_letter(const struct program_spec *spec, char
     return NULL;
 }
 
-/* Does a list of words, separated by `separator`, hold this one? */
-static bool has_word(const char *list, char separator, const char *word)
+bool options_has_word(const char *list, char separator, const char *word)
 {
     size_t n = strlen(word);
     for (const char *p = list; p && *p; p = strchr(p, separator), p = p ? p + 1 : NULL) {
@@ -80,7 +79,7 @@ static enum status bad_value(struct reader *r, const struct option_spec *o, cons
 
 static enum status store_choice(struct reader *r, const struct option_spec *o, const char *value)
 {
-    if (*value && has_word(o->argument, '|', value)) {
+    if (*value && options_has_word(o->argument, '|', value)) {
         return ST_OK;
     }
     const char *words[16];
@@ -191,6 +190,11 @@ static enum status long_option(struct reader *r, const char *word)
         r->out->version = true;
         return ST_OK;
     }
+    if (!o && (strcmp(word, "manual") == 0 || strcmp(word, "completion") == 0)) {
+        r->out->manual |= word[0] == 'm';
+        r->out->completion |= word[0] == 'c';
+        return ST_OK;
+    }
     if (!o) {
         return unknown_option(r, arena_strndup(r->arena, word, n));
     }
@@ -240,6 +244,11 @@ static const char *closest_command(struct reader *r, const char *word)
     return closest_name(word, names, n);
 }
 
+static bool is_answer(const struct options *o)
+{
+    return o->help || o->version || o->manual || o->completion;
+}
+
 static enum status choose_command(struct reader *r)
 {
     struct options *o = r->out;
@@ -252,7 +261,7 @@ static enum status choose_command(struct reader *r)
     }
     o->command = find_command(r->spec, NULL);
     const char *closest = word && !strpbrk(word, "./") ? closest_command(r, word) : NULL;
-    if (o->help || o->version || (o->command && !closest)) {
+    if (is_answer(o) || (o->command && !closest)) {
         return ST_OK;
     }
     if (!word) {
@@ -280,7 +289,8 @@ static enum status check_command(struct reader *r)
     const struct command_spec *c = r->out->command;
     for (uint32_t i = 0; i < r->spec->n_options; i++) {
         const struct option_spec *o = &r->spec->options[i];
-        if (r->out->at[i].given && o->commands && !has_word(o->commands, ' ', c->name ? c->name : "-")) {
+        if (r->out->at[i].given && o->commands &&
+            !options_has_word(o->commands, ' ', c->name ? c->name : "-")) {
             return diag_emit(r->sink, DIAG_U0005, NO_SPAN, "`--%s` is no option of `%s`", o->name,
                              call_of(r));
         }
@@ -321,7 +331,7 @@ enum status options_parse(struct arena *a, const struct program_spec *spec, int 
         memmove(out->args.at, out->args.at + 1, --out->args.n * sizeof *out->args.at);
     }
     TRY(choose_command(&r));
-    return out->help || out->version ? ST_OK : check_command(&r);
+    return is_answer(out) ? ST_OK : check_command(&r);
 }
 
 /* -- Help */
@@ -330,7 +340,8 @@ static void help_options(const struct program_spec *spec, const struct command_s
     enum { COLUMN = 30 };
     for (uint32_t i = 0; i < spec->n_options; i++) {
         const struct option_spec *o = &spec->options[i];
-        if (command && o->commands && !has_word(o->commands, ' ', command->name ? command->name : "-")) {
+        if (command && o->commands &&
+            !options_has_word(o->commands, ' ', command->name ? command->name : "-")) {
             continue;
         }
         char letter[4] = {o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ',' : ' ', '\0'};

@@ -60,7 +60,8 @@ struct options {
     const struct command_spec *command; /* never NULL after success */
     struct option_value *at;            /* by index in program_spec.options */
     VEC(const char *) args;
-    bool help, version; /* then nothing else was checked */
+    bool help, version;      /* then nothing else was checked */
+    bool manual, completion; /* likewise; --manual and --completion are for the build and not in --help */
 };
 
 /* Parses argv[1..]. Errors go to the sink. */
@@ -68,6 +69,13 @@ MUST_CHECK enum status options_parse(struct arena *a, const struct program_spec 
                                      struct diag_sink *sink, struct options *out);
 /* Help of the program, or of one command when `command` is set and has a name. */
 void options_help(const struct program_spec *spec, const struct command_spec *command, FILE *out);
+/* The manual page as troff, and the completion of bash. */
+void options_manual(const struct program_spec *spec, const char *version, FILE *out);
+void options_completion(const struct program_spec *spec, FILE *out);
+/* Prints what --help, --version, --manual or --completion ask for; false when none was given. */
+bool options_answer(const struct program_spec *spec, const struct options *o, const char *version, FILE *out);
+/* Does a list of words, separated by `separator`, hold this one? */
+bool options_has_word(const char *list, char separator, const char *word);
 /* Can lines be drawn again on this stream? A terminal, TERM not dumb. */
 bool options_terminal(FILE *stream);
 /* Is colour welcome on this stream? Such a terminal, and no NO_COLOR. */

@@ -167,12 +167,7 @@ static enum status compile_model(struct call *c)
 static enum status dispatch(struct call *c)
 {
     const char *name = c->o.command ? c->o.command->name : NULL;
-    if (c->o.help) {
-        options_help(&spec, c->o.command, stdout);
-        return ST_OK;
-    }
-    if (c->o.version) {
-        printf("gmlc %s\n", GML_VERSION);
+    if (options_answer(&spec, &c->o, GML_VERSION, stdout)) {
         return ST_OK;
     }
     if (!name) {

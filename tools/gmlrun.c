@@ -37,12 +37,7 @@ static const struct {
 
 static enum status dispatch(struct call *c)
 {
-    if (c->o.help) {
-        options_help(&gmlrun_spec, c->o.command, stdout);
-        return ST_OK;
-    }
-    if (c->o.version) {
-        printf("gmlrun %s\n", GML_VERSION);
+    if (options_answer(&gmlrun_spec, &c->o, GML_VERSION, stdout)) {
         return ST_OK;
     }
     TRY(call_options(c));

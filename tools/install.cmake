@@ -39,6 +39,8 @@ endif()
 install(FILES runtime/gml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY models/std/ DESTINATION share/gml/std FILES_MATCHING PATTERN "*.gml")
 install(DIRECTORY models/ DESTINATION share/gml/models PATTERN std EXCLUDE PATTERN "README.md" EXCLUDE)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/share/man/ DESTINATION share/man)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/share/bash-completion/ DESTINATION share/bash-completion)
 install(FILES README.md LICENSE DESTINATION share/doc/gml)
 install(DIRECTORY docs DESTINATION share/doc/gml)
 
