@@ -64,7 +64,8 @@ enum status command_predict(struct call *c);
 enum status command_config(struct call *c);
 enum status command_dump(struct call *c);
 enum status command_inspect(struct call *c);
-MUST_CHECK enum status need_weights(struct call *c); /* --weights FILE */
+/* --weights FILE, unless the model has no parameters. */
+MUST_CHECK enum status need_weights(struct call *c, const struct graph *g);
 /* Not 0 after SIGINT or SIGTERM; the second one ends the process with exit 130. */
 const volatile sig_atomic_t *catch_signals(void);
 

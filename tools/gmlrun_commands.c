@@ -35,9 +35,13 @@ enum status command_train(struct call *c)
     return st;
 }
 
-enum status need_weights(struct call *c)
+enum status need_weights(struct call *c, const struct graph *g)
 {
-    if (c->run.weights) {
+    bool any = false;
+    for (uint32_t i = 1; i < g->vars.n; i++) {
+        any |= g->vars.at[i].kind == VAR_PARAM;
+    }
+    if (c->run.weights || !any) {
         return ST_OK;
     }
     enum status st =
@@ -51,8 +55,8 @@ enum status command_eval(struct call *c)
     struct graph *g;
     struct run *r;
     struct summary s;
-    TRY(need_weights(c));
     TRY(call_graph(c, &g));
+    TRY(need_weights(c, g));
     c->run.stop = catch_signals();
     TRY(run_open_eval(g, &c->run, &c->sink, &r));
     enum status st = run_eval(r, &s);
@@ -69,7 +73,11 @@ enum status command_summary(struct call *c)
     struct run *r;
     TRY(call_graph(c, &g));
     TRY(run_open_plan(g, &c->run, &c->sink, &r));
-    run_summary(r, stdout);
+    if (c->o.at[OPT_JSON].given) {
+        run_summary_json(r, stdout);
+    } else {
+        run_summary(r, stdout);
+    }
     run_close(r);
     return ST_OK;
 }

@@ -31,7 +31,7 @@ static const struct option_spec table[] = {
     [OPT_PHASE] = {"phase", 0, OPTION_TEXT, "P",
                    "phase to run alone; default: train the run block, eval `eval`, predict `predict`", RUNS},
     [OPT_JSON] = {"json", 0, OPTION_FLAG, NULL, "result as one JSON line",
-                  "train eval bench doctor gradcheck compare config inspect"},
+                  "train eval summary bench doctor gradcheck compare config inspect"},
     [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "no progress", "train eval predict bench"},
     [OPT_LOG_EVERY] = {"log-every", 0, OPTION_INT, "N",
                        "a line of metrics every N steps; default 1/200 of the run", "train"},

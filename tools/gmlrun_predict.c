@@ -36,11 +36,11 @@ enum status command_predict(struct call *c)
     struct array_file f;
     const struct option_value *output = &c->o.at[OPT_OUTPUT];
     const char *path = c->run.out && strcmp(c->run.out, "-") != 0 ? c->run.out : NULL;
-    TRY(need_weights(c));
     if (path && !arrays_can_write(path)) {
         return no_file(c, path);
     }
     TRY(call_graph(c, &g));
+    TRY(need_weights(c, g));
     c->run.stop = catch_signals();
     TRY(run_predict(g, &c->run, output->many.at, output->many.n, c->arena, &c->sink, &f));
     return write_predictions(c, &f, path);

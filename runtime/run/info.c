@@ -180,3 +180,54 @@ void run_dump_plan(const struct run *r, FILE *out)
 {
     plan_json(r->plan, out);
 }
+
+static void json_parameters(const struct run *r, struct arena *a, FILE *out)
+{
+    const struct graph *g = r->graph;
+    bool first = true;
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        const struct operand *o = &r->plan->var[v].view;
+        if (g->vars.at[v].kind != VAR_PARAM) {
+            continue;
+        }
+        fprintf(out, "%s{\"name\": %s, \"dtype\": \"%s\", \"shape\": [", first ? "" : ", ",
+                json_text(a, g->vars.at[v].key), dtype_name((enum dtype)o->dtype));
+        for (int i = 0; i < o->rank; i++) {
+            fprintf(out, "%s%lld", i ? ", " : "", (long long)o->dim[i]);
+        }
+        int64_t n = operand_count(o);
+        fprintf(out, "], \"elements\": %lld, \"bytes\": %lld}", (long long)n,
+                (long long)(n * (int64_t)dtype_size((enum dtype)o->dtype)));
+        first = false;
+    }
+}
+
+void run_summary_json(const struct run *r, FILE *out)
+{
+    const struct graph *g = r->graph;
+    struct arena *a = arena_new();
+    struct part_sum all = sum_under(r, "", 0);
+    fprintf(out,
+            "{\"model\": %s, \"elements\": %lld, \"bytes\": %lld, \"arena_bytes\": %llu, \"parameters\": [",
+            json_text(a, g->model), (long long)all.elements, (long long)all.bytes,
+            (unsigned long long)r->plan->device_bytes);
+    json_parameters(r, a, out);
+    fprintf(out, "], \"phases\": [");
+    bool first = true;
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        const struct phase_state *s = &r->phase[i];
+        if (g->phases.at[i].kind != PHASE_USER) {
+            continue;
+        }
+        fprintf(out, "%s{\"name\": %s, \"rows\": %lld, \"batch\": %lld, \"launches\": %lld, \"metrics\": [",
+                first ? "" : ", ", json_text(a, g->phases.at[i].name), (long long)s->rows,
+                (long long)s->batch, (long long)s->planned);
+        for (uint32_t k = 0; k < s->n_metric; k++) {
+            fprintf(out, "%s%s", k ? ", " : "", json_text(a, s->metric[k]));
+        }
+        fprintf(out, "]}");
+        first = false;
+    }
+    fprintf(out, "]}\n");
+    arena_free(a);
+}

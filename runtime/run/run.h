@@ -72,6 +72,7 @@ MUST_CHECK enum status run_predict(struct graph *g, const struct run_options *o,
                                    struct array_file *out);
 /* Tree of parameters with shapes, counts and bytes; phases; regions of the arena. */
 void run_summary(const struct run *r, FILE *out);
+void run_summary_json(const struct run *r, FILE *out); /* the same as one JSON line */
 /* The plan as JSON (docs/dump.md). */
 void run_dump_plan(const struct run *r, FILE *out);
 

@@ -123,4 +123,66 @@ exits 0 "eval.acc" $eval --map 'net.*.b=model.*.b' --map 'net.*.w=model.*.w'
 exits 2 "no tensor \`nat.*\`" $eval --map 'nat.*=model.*'
 exits 2 "same number of" $eval --map 'net.*=model.x'
 exits 3 "leads two tensors" $eval --map 'net.fc.*.lin.*=model.*.*' --map 'net.head.*=model.0.*'
+
+# Two data sets, of which one is not there; outputs without rows; a phase without data; small and empty files.
+cat >two.gml <<'M'
+gml 1
+config E: dim = 3
+layer Line() -> f32 {
+    param w: f32 = 2
+    return w
+}
+layer descent(p, g) {
+    return p - 0.1 * g
+}
+data big = "none.npz" {
+    x: f32 = field("x")
+    y: f32 = field("y")
+}
+data small = "small.csv" {
+    x: f32 = field("x")
+}
+let line = Line{}
+phase train on big{batch = 100} as d {
+    minimize loss = mean((line() * d.x - d.y)^2) over line using descent{}
+}
+phase apply on small{batch = E} as d {
+    output y = line() * d.x, w = line()
+}
+phase mixed on small{batch = E, shuffle = true} as d {
+    state seen: i32 = 0
+    next seen = seen + 1
+    output y = line() * d.x, n = seen
+}
+phase sample {
+    output z = line() * rand.normal([4, 2])
+}
+run { train for 3 steps }
+M
+printf 'x,label\n1,a\n2,b\n3,c\n4,d\n5,e\n6,f\n7,g\n' >small.csv
+printf 'x\n' >empty.csv
+printf 'x\n1.5\n' >one.csv
+python3 - <<'P'
+import json, struct
+h = json.dumps({"line.w": {"dtype": "F32", "shape": [], "data_offsets": [0, 4]}}).encode()
+open("w.safetensors", "wb").write(struct.pack("<Q", len(h)) + h + struct.pack("<f", 3))
+P
+predict="$bin/gmlrun predict two.gml --device cpu --weights w.safetensors"
+printf 'y\n3\n6\n9\n12\n15\n18\n21\n' >wanted
+for phase in apply mixed; do # shuffled or not: the order of the file
+    $predict --phase $phase --output y >got 2>log || fail "$phase: $(cat log)"
+    cmp wanted got || fail "$phase: $(cat got)"
+done
+exits 3 "F4010" $predict --phase apply
+exits 0 "2 outputs" $predict --phase apply -o apply.npz
+exits 1 "E3109" $predict --phase mixed -o mixed.npz
+[ -e mixed.npz ] && fail "a refused prediction left its file"
+exits 0 "z.0,z.1" $predict --phase sample
+[ "$(wc -l <log)" = 5 ] || fail "four samples: $(cat log)"
+exits 2 "has no phase \`predict\`" $predict
+printf 'gml 1\nphase predict {\n    output n = 1.5 * rand.uniform([2])\n}\n' >free.gml
+exits 0 "n" "$bin/gmlrun" predict free.gml --device cpu # the only phase that has outputs, and no parameters
+exits 3 "F3106" $predict --phase apply --data small=empty.csv
+exits 0 "4.5" $predict --phase apply --data small=one.csv --output y
+exits 4 "R1003" $predict --phase apply -o nowhere/apply.npz
 exit $bad

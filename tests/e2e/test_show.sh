@@ -30,6 +30,7 @@ exits 0 "widths           list    fixed  [64] (default [256, 128])" "$gmlrun" co
 exits 2 "did you mean \`widths\`?" "$gmlrun" config digits.gml --set width=3
 exits 2 "U1002" "$gmlrun" config digits.gmlb --set 'widths=[64]'
 "$gmlrun" config digits.gml --set B=64 --json >config.json || fail "config --json"
+"$gmlrun" summary digits.gml --set B=32 --json >summary.json || fail "summary --json"
 "$gmlrun" dump digits.gml -o graph.json || fail "dump"
 "$gmlrun" dump digits.gmlb --stage plan --set B=32 -o plan.json || fail "dump --stage plan"
 exits 2 U0003 "$gmlrun" dump digits.gml --stage bytes
@@ -78,6 +79,9 @@ parts = [x["part"] for x in train[0]["launches"]]
 order = ["forward", "loss", "backward", "optimizer"]
 assert parts == sorted(parts, key=order.index) and set(parts) == set(order), parts
 assert {v["name"] for v in p["variables"] if v["kind"] == "param"} == {"net.fc.%d.lin.%s" % (i, k) for i in (0, 1) for k in "wb"} | {"net.head.w", "net.head.b"}
+t = json.load(open("summary.json"))
+assert t["elements"] == 50826 and len(t["parameters"]) == 6 and t["parameters"][0]["shape"] == [64, 256], t
+assert [(q["name"], q["batch"]) for q in t["phases"]] == [("train", 32), ("eval", 360), ("predict", 360)], t["phases"]
 r = json.load(open("json-run"))
 assert r["kind"] == "run" and r["run"]["model"] == "digits" and r["last"]["steps"] == 20, r
 assert "weights.safetensors" in [f["name"] for f in r["files"]], r
