@@ -35,12 +35,34 @@ def joined(*names):
 
 def conv(x, w, stride=1, pad=0, dilation=1, groups=1, causal=False):
     axes = x.dim() - 2
+    if x.shape[1] == 0:
+        return (x.sum() + w.sum()) * torch.zeros(tuple(x.shape[:-1]) + (w.shape[-1],))
     x = x.movedim(-1, 1)
     w = w.movedim(-1, 0).movedim(-1, 1)
     if causal:
         x = F.pad(x, ((w.shape[-1] - 1) * dilation, 0))
     r = (F.conv1d, F.conv2d)[axes - 1](x.contiguous(), w.contiguous(), stride=stride, padding=pad, dilation=dilation, groups=groups)
     return r.movedim(1, -1)
+
+
+def runs(ids):
+    """The number of the run of equal ids that a place is in."""
+    n = torch.zeros(ids.shape, dtype=torch.long)
+    n[..., 1:] = (ids[..., 1:] != ids[..., :-1]).long().cumsum(-1)
+    return n
+
+
+def causal_segments(x, w, b, past, ids):
+    """Tap by tap: what is of another run is not seen; the past is of the first run."""
+    k, t = w.shape[1], x.shape[-2]
+    both, run = torch.cat([past, x], -2), runs(ids)
+    of = torch.cat([torch.zeros(tuple(run.shape[:-1]) + (k - 1,), dtype=torch.long), run], -1)
+    y = b
+    for j in range(k):
+        same = (of[..., j:j + t] == run)[..., None].double()
+        y = y + both[..., j:j + t, :] * same * w[:, j]
+    same = (of[..., t:] == of[..., -1:])[..., None].double()
+    return last(y, both[..., t:, :] * same)
 
 
 def causal_conv(x, w, b=None, past=None):
@@ -61,20 +83,25 @@ def attention(q, k, v, mask=None, causal=False, scale=None):
     if mask is not None:
         seen = seen & mask
     seen = seen.expand(s.shape)
+    if n == 0:
+        return q.sum() * 0 + torch.zeros(tuple(q.shape[:-1]) + (v.shape[-1],))
     p = torch.softmax(s.masked_fill(~seen, -1e30), -1) * seen
     return torch.matmul(p * seen.any(-1, keepdim=True), v)
 
 
-def ssd(x, dt, a, b, c, s0=None):
+def ssd(x, dt, a, b, c, s0=None, ids=None):
     n, t, h, p = x.shape
+    run = None if ids is None else runs(ids)
     groups = b.shape[2]
     s = torch.zeros(n, h, p, b.shape[3]) if s0 is None else s0
     ys = []
     for k in range(t):
+        if run is not None and k:
+            s = s * (run[:, k] == run[:, k - 1]).double()[:, None, None, None]
         bk, ck = (m[:, k].repeat_interleave(h // groups, 1) for m in (b, c))
         s = torch.exp(dt[:, k] * a)[..., None, None] * s + (dt[:, k, :, None] * x[:, k])[..., None] * bk[:, :, None]
         ys.append((s * ck[:, :, None]).sum(-1))
-    return last(torch.stack(ys, 1), s)
+    return last(torch.stack(ys, 1) if ys else x, s)
 
 
 def mlstm(q, k, v, i, g, c=None, n=None, m=None):
@@ -94,7 +121,7 @@ def mlstm(q, k, v, i, g, c=None, n=None, m=None):
         query = q[:, :, t] / math.sqrt(q.shape[3])
         dot = (query * n).sum(-1).abs()
         ys.append((query[..., None] * c).sum(-2) / (torch.maximum(dot, torch.exp(-m)) + 1e-6)[..., None])
-    return torch.cat([torch.stack(ys, 2).reshape(-1), c.reshape(-1), n.reshape(-1), m.reshape(-1)])
+    return torch.cat([torch.stack(ys, 2).reshape(-1) if ys else v.reshape(-1), c.reshape(-1), n.reshape(-1), m.reshape(-1)])
 
 
 def bspline(x, knots, degree):
@@ -113,7 +140,7 @@ def bspline(x, knots, degree):
 
 def sequences():
     row = Row("conv1d", conv, text=True)
-    for n, l, c, o, k, how in [(1, 1, 1, 1, 1, {}), (2, 31, 1, 2, 3, {}), (1, 32, 2, 3, 2, {"stride": 2}), (2, 33, 3, 1, 5, {"pad": 2}), (1, 127, 2, 2, 3, {"dilation": 3, "pad": 1}), (0, 7, 2, 3, 3, {}),
+    for n, l, c, o, k, how in [(1, 1, 1, 1, 1, {}), (2, 31, 1, 2, 3, {}), (1, 32, 2, 3, 2, {"stride": 2}), (2, 33, 3, 1, 5, {"pad": 2}), (1, 127, 2, 2, 3, {"dilation": 3, "pad": 1}), (0, 7, 2, 3, 3, {}), (2, 0, 2, 3, 3, {"pad": 1}),
                                (3, 13, 4, 6, 3, {"groups": 2}), (2, 11, 5, 5, 3, {"groups": 5, "causal": True}), (1, 7, 2, 3, 4, {"causal": True, "dilation": 2})]:
         more = "".join(f", {a} = {str(b).lower()}" for a, b in how.items())
         row.case(f(n, l, c), f(k, c // how.get("groups", 1), o), text=f"conv1d(a, b{more})", **how)
@@ -127,8 +154,9 @@ def sequences():
     for lead, t, c, k in [((1,), 1, 1, 1), ((2,), 31, 2, 3), ((1,), 32, 3, 2), ((3,), 33, 1, 4), ((), 127, 2, 4), ((2, 2), 7, 5, 3), ((0,), 5, 2, 3), ((2,), 2, 13, 4)]:
         row.case(f(*lead, t, c), f(c, k), f(c), f(*lead, k - 1, c), let="    let (y, s) = causal_conv1d(a, b, c, d)\n", text=both, seeds=5)
         row.case(f(*lead, t, c), f(c, k), let="    let (y, s) = causal_conv1d(a, b)\n", text=both, seeds=3)
+        row.case(f(*lead, t, c), f(c, k), f(c), f(*lead, k - 1, c), index(2, *lead, t), let="    let (y, s) = causal_conv1d(a, b, c, d, e)\n", text=both, seeds=3, use=causal_segments)
     row = Row("attention", attention, text=True)
-    for lead, t, s, d, e in [((1, 1), 1, 1, 1, 1), ((1, 2), 31, 31, 3, 2), ((2,), 32, 33, 5, 1), ((), 127, 127, 2, 2), ((2, 2), 3, 7, 4, 5), ((0, 2), 3, 3, 2, 2), ((1, 1), 13, 11, 2, 3)]:
+    for lead, t, s, d, e in [((1, 1), 1, 1, 1, 1), ((1, 2), 31, 31, 3, 2), ((2,), 32, 33, 5, 1), ((), 127, 127, 2, 2), ((2, 2), 3, 7, 4, 5), ((0, 2), 3, 3, 2, 2), ((2,), 0, 3, 2, 2), ((2,), 3, 0, 2, 2), ((1, 1), 13, 11, 2, 3)]:
         ins = [f(*lead, t, d), f(*lead, s, d), f(*lead, s, e)]
         row.case(*ins, text="attention(a, b, c)", seeds=3)
         row.case(*ins, text="attention(a, b, c, causal = true, scale = 0.3)", seeds=3, causal=True, scale=0.3)
@@ -136,18 +164,19 @@ def sequences():
         row.case(*ins, flag(*lead, 1, s), text="attention(a, b, c, causal = true, mask = d)", seeds=3, causal=True)
     row = Row("ssd_scan", ssd, text=True)
     both = joined("y", "s")
-    for n, t, h, p, g, s in [(1, 1, 1, 1, 1, 1), (1, 31, 2, 3, 1, 2), (2, 32, 2, 1, 2, 3), (1, 33, 3, 2, 1, 1), (1, 127, 1, 2, 1, 2), (2, 7, 4, 3, 2, 5), (0, 3, 2, 2, 1, 2), (3, 13, 2, 2, 2, 1)]:
+    for n, t, h, p, g, s in [(1, 1, 1, 1, 1, 1), (1, 31, 2, 3, 1, 2), (2, 32, 2, 1, 2, 3), (1, 33, 3, 2, 1, 1), (1, 127, 1, 2, 1, 2), (2, 7, 4, 3, 2, 5), (0, 3, 2, 2, 1, 2), (2, 0, 2, 3, 1, 2), (3, 13, 2, 2, 2, 1)]:
         ins = [f(n, t, h, p), f(n, t, h, domain="POSITIVE"), f(h), f(n, t, g, s), f(n, t, g, s)]
         negative = "    let (y, s) = ssd_scan(a, b, -exp(c), d, e{})\n"
         minus = lambda x, dt, a, b, c, s0=None: ssd(x, dt, -torch.exp(a), b, c, s0)
         row.case(*ins, let=negative.format(""), text=both, use=minus, seeds=4)
         row.case(*ins, f(n, h, p, s), let=negative.format(", f"), text=both, use=minus, seeds=4)
+        row.case(*ins, f(n, h, p, s), index(1, n, t), let=negative.format(", f, g"), text=both, use=lambda x, dt, a, *more: ssd(x, dt, -torch.exp(a), *more), seeds=3)
     row = Row("mlstm", mlstm, text=True, loose=True)
-    for b, h, t, d, e in [(1, 1, 1, 1, 1), (1, 2, 31, 3, 2), (1, 1, 32, 2, 1), (2, 1, 33, 1, 2), (1, 1, 127, 2, 2), (2, 2, 7, 5, 3), (0, 2, 3, 2, 2), (3, 2, 13, 2, 2)]:
+    for b, h, t, d, e in [(1, 1, 1, 1, 1), (1, 2, 31, 3, 2), (1, 1, 32, 2, 1), (2, 1, 33, 1, 2), (1, 1, 127, 2, 2), (2, 2, 7, 5, 3), (0, 2, 3, 2, 2), (2, 1, 0, 2, 3), (3, 2, 13, 2, 2)]:
         ins = [f(b, h, t, d), f(b, h, t, d), f(b, h, t, e), small(b, h, t), small(b, h, t)]
         row.case(*ins, let="    let y = mlstm(a, b, c, d, e)\n", text=joined("y.y", "y.s.c", "y.s.n", "y.s.m"), fd=False, seeds=5)
         row.case(*ins, text="mlstm(a, b, c, d, e).y", use=lambda *x: mlstm(*x)[:x[2].numel()].reshape(x[2].shape), seeds=7)
-        row.case(*ins, f(b, h, d, e), f(b, h, d), let="    let y = mlstm(a, b, c, d, e, (c = f, n = g, m = 0.25 + zeros(shape(a[:, :, 0, 0]))))\n",
+        row.case(*ins, f(b, h, d, e), f(b, h, d), let=f"    let y = mlstm(a, b, c, d, e, (c = f, n = g, m = 0.25 + zeros([{b}, {h}])))\n",
                  text=joined("y.y", "y.s.c", "y.s.n", "y.s.m"), use=lambda *x: mlstm(*x, torch.full(x[0].shape[:2], 0.25)), fd=False, seeds=3)
     row = Row("bspline", bspline, text=True)
     for lead, i, m, k in [((), 1, 2, 0), ((31,), 1, 5, 1), ((32,), 2, 6, 2), ((33,), 3, 8, 3), ((127,), 1, 9, 3), ((2, 7), 5, 7, 2), ((0,), 2, 5, 1), ((13,), 2, 11, 5)]:

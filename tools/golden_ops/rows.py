@@ -159,6 +159,11 @@ def mean(x, axes):
     return by_torch("sum")(x, axes) / n if n else torch.full([d for k, d in enumerate(x.shape) if k not in axes], NAN, dtype=x.dtype)
 
 
+def by_numpy(name, x, axis):
+    with np.errstate(all="ignore"):
+        return torch.tensor(getattr(np, name)(x.numpy(), axis=axis))
+
+
 def reductions():
     plans = [("sum", by_torch("sum"), f, [whole], 1), ("mean", mean, f, [], 1), ("prod", by_torch("prod"), f, [few], 0),
              ("amax", extreme("amax"), apart_, [whole], 0), ("amin", extreme("amin"), apart_, [whole], 0)]
@@ -171,6 +176,9 @@ def reductions():
         for other in others:
             for shape, axes in REDUCED[3:8] + REDUCED[-3:]:
                 row.case(other(*shape), attr=axes, axes=list(axes), seeds=3)
+        for edges in ([16], [16, 16]) if name in ("sum", "mean") else ([16], [4, 4], [16, 16]):  # no matter in which order
+            axis = len(edges) - 1
+            row.case(("f64", "EDGES", edges), attr=[axis], seeds=1, use=lambda x, a=axis, n=name: by_numpy(n, x, a))
         if name in ("prod", "amax", "amin"):  # zeros; ties
             row.case(ties(3, 13), attr=[1], axes=[1], fd=name == "prod")
             row.case(ties(7), attr=[0], axes=[0], fd=name == "prod")
