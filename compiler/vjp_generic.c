@@ -2,12 +2,8 @@
  * (formulas), reductions and views.
  */
 #include "compiler/vjp.h"
+#include "kernels/op_flags.h"
 
-#define NONDIFF OPF_NONDIFF
-#define CONTROL OPF_CONTROL
-#define FAULT   OPF_FAULT
-#define META    OPF_META
-#define LIBRARY OPF_LIBRARY
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)                                               \
     [OP_##name] = SIG_##sig == SIG_LOGIC ? NULL : vjp_##name,
@@ -20,11 +16,6 @@ static bool (*const rules[OP_COUNT])(struct vjp_ctx *) = {
 #undef REDUCE
 #undef VIEW
 #undef OP
-#undef NONDIFF
-#undef CONTROL
-#undef FAULT
-#undef META
-#undef LIBRARY
 
 bool vjp_exists(enum op op, uint32_t input)
 {

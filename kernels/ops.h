@@ -40,7 +40,15 @@ enum op_domain {
     DOM_INTLIKE,
     DOM_BOOLS
 };
-enum op_flags { OPF_NONDIFF = 1, OPF_CONTROL = 2, OPF_FAULT = 4, OPF_META = 8, OPF_LIBRARY = 16 };
+enum op_flags {
+    OPF_NONDIFF = 1,
+    OPF_CONTROL = 2,
+    OPF_FAULT = 4,
+    OPF_META = 8,
+    OPF_LIBRARY = 16,
+    OPF_PLAN = 32,
+    OPF_ANY_INDEX = 64
+};
 
 struct op_info {
     const char *name, *dsl, *doc;
@@ -58,6 +66,8 @@ struct op_info {
 extern const struct op_info op_table[OP_COUNT];
 /* By internal name; OP_NONE when unknown. */
 enum op op_by_name(const char *name);
+/* Which attribute the table calls by this name ("phase"), -1 when it has none. */
+int op_attr(enum op op, const char *name);
 /* Hash of names, arities and attribute lists: part of the .gmlb header. */
 uint64_t op_table_hash(void);
 

@@ -60,7 +60,7 @@ bool elem_eval(enum op op, enum dtype in, enum dtype out, const double *x, doubl
     if (op_table[op].kind != OPK_ELEM) {
         return false;
     }
-    if (op == OP_cast) {
+    if (op_table[op].sig == SIG_CAST) {
         return eval_cast(in, out, x[0], r);
     }
     if (!dtype_is_float(in)) {

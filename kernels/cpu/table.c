@@ -1,13 +1,6 @@
 /* The CPU kernel of every row of ops.def. */
 #include "kernels/cpu/cpu.h"
-
-enum {
-    NONDIFF = OPF_NONDIFF,
-    CONTROL = OPF_CONTROL,
-    FAULT = OPF_FAULT,
-    META = OPF_META,
-    LIBRARY = OPF_LIBRARY
-};
+#include "kernels/op_flags.h"
 
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
     [OP_##name] = {cpu_units_elem, cpu_##name, NULL},

@@ -1,12 +1,7 @@
 /* The table of descriptions, generated from ops.def. A row without META whose cuda_<op> is missing is a link
  * error. */
 #include "kernels/cuda/cuda.h"
-
-#define NONDIFF 1
-#define CONTROL 2
-#define FAULT   4
-#define META    8
-#define LIBRARY 16
+#include "kernels/op_flags.h"
 
 #define DECLARE(name)                                              int cuda_##name(const struct kargs *, const struct target *, struct launch *, int);
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc) DECLARE(name)

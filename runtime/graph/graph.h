@@ -154,6 +154,11 @@ struct run_stmt {
     struct span span;
 };
 
+/* What `/` of dimensions leaves: a size that must be a whole number with the sizes of a run. */
+struct size_check {
+    dim size;
+    struct span span;
+};
 struct graph {
     struct arena *arena;
     struct interner *names;
@@ -168,6 +173,7 @@ struct graph {
     VEC(struct var) vars;     /* at[0] unused */
     VEC(struct tree) trees;
     VEC(struct config) configs;
+    VEC(struct size_check) checks;
     VEC(struct data) datas;
     VEC(struct phase) phases;
     VEC(struct run_stmt) run; /* at[0] = the block, if there is a run */

@@ -1,6 +1,6 @@
 /* The operator table as data, generated from kernels/ops.def. */
 #include <string.h>
-#include "kernels/ops.h"
+#include "kernels/op_flags.h"
 
 #define ELEM(name_, dsl_, n_, sig_, fwd_, dx_, dy_, dz_, domain_, tol_, doc_)                                \
     [OP_##name_] = {.name = #name_,                                                                          \
@@ -51,15 +51,6 @@
                     .derivative = {"", "", ""},                                                              \
                     .attrs = attrs_,                                                                         \
                     .signature = sig_},
-/* The flag names as ops.def writes them. */
-enum {
-    NONDIFF = OPF_NONDIFF,
-    CONTROL = OPF_CONTROL,
-    FAULT = OPF_FAULT,
-    META = OPF_META,
-    LIBRARY = OPF_LIBRARY
-};
-
 const struct op_info op_table[OP_COUNT] = {
     [OP_NONE] = {.name = "",
                  .dsl = "",
@@ -79,6 +70,21 @@ enum op op_by_name(const char *name)
         }
     }
     return OP_NONE;
+}
+
+/* The column lists them in order, "phase, metric; dims: .."; a word may be followed by its values. */
+int op_attr(enum op op, const char *name)
+{
+    const char *at = op_table[op].attrs;
+    size_t n = strlen(name);
+    for (int i = 0; *at && *at != ';'; i++) {
+        size_t word = strcspn(at, ",;");
+        if (word == n && !strncmp(at, name, n)) {
+            return i;
+        }
+        at += word + strspn(at + word, ", ");
+    }
+    return -1;
 }
 
 static uint64_t mix_text(uint64_t h, const char *s)

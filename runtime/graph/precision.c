@@ -12,7 +12,7 @@ void graph_set_precision(struct graph *g, enum dtype t)
     for (val v = 1; v < g->nodes.n; v++) {
         struct node *n = &g->nodes.at[v];
         n->dtype = changed(n->dtype, t);
-        if (n->op == OP_cast && g->attrs.at[n->attr] == DT_F32) {
+        if (op_table[n->op].sig == SIG_CAST && g->attrs.at[n->attr] == DT_F32) {
             g->attrs.at[n->attr] = t;
         }
     }

@@ -51,6 +51,12 @@ static const struct field config_fields[] = {
 };
 static const struct record config_record = RECORD("config", config, config_fields);
 
+static const struct field check_fields[] = {
+    FIELD(size_check, DIM, size),
+    FIELD(size_check, SPAN, span),
+};
+static const struct record check_record = RECORD("check", size_check, check_fields);
+
 static const struct field var_fields[] = {
     ENUM(var, kind, var_kinds),
     FIELD(var, STR, key),
@@ -151,6 +157,7 @@ static const struct field graph_fields[] = {
     VECTOR(graph, "data", datas, 0, data_record),
     VECTOR(graph, "phase", phases, 0, phase_record),
     VECTOR(graph, "run", run, 0, run_record),
+    VECTOR(graph, "check", checks, 0, check_record),
 };
 const struct record graph_record = RECORD("graph", graph, graph_fields);
 

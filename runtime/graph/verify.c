@@ -175,10 +175,11 @@ static bool node_ok(struct verify *k, val v)
 static bool cross_phase_ok(const struct graph *g, const struct node *n)
 {
     const int64_t *attr = node_attrs(g, n);
-    if (n->op == OP_step) {
-        return attr[0] < g->phases.n;
+    int phase = op_attr((enum op)n->op, "phase"), metric = op_attr((enum op)n->op, "metric");
+    if (phase >= 0 && (attr[phase] < 0 || attr[phase] >= g->phases.n)) {
+        return false;
     }
-    return n->op != OP_metric || (attr[0] < g->phases.n && attr[1] < g->phases.at[attr[0]].metrics.n);
+    return metric < 0 || (attr[metric] >= 0 && attr[metric] < g->phases.at[attr[phase]].metrics.n);
 }
 
 static void verify_node(struct verify *k, val v)
@@ -221,6 +222,12 @@ static void verify_tables(struct verify *k)
         verify_config(k, i, &n_live);
     }
     verify_phases(k);
+    for (uint32_t i = 0; i < k->g->checks.n; i++) {
+        const struct size_check *c = &k->g->checks.at[i];
+        if (c->size == 0 || c->size >= k->g->dims.list.n || !verify_span(k, c->span)) {
+            verify_fail(k, DIAG_F1506, c->span, "check %u has no size", (unsigned)i);
+        }
+    }
     for (uint32_t i = 0; k->status == ST_OK && i < k->g->datas.n; i++) {
         verify_data(k, i);
     }

@@ -57,9 +57,11 @@ enum status bind_dim(struct builder *b, const struct binding *at, dim x, struct 
         return diag_emit(b->sink, DIAG_E3101, span, "%s: the size `%s` has no value here: %s", what, name.at,
                          values.at);
     }
-    return diag_emit(b->sink, DIAG_E3102, span,
-                     "%s: the size `%s` is not a whole number from 0 to 2^40 with %s", what,
-                     x ? name.at : "?", values.n ? values.at : "these values");
+    enum status st =
+        diag_emit(b->sink, DIAG_E3102, span, "%s: the size `%s` is not a whole number from 0 to 2^40 with %s",
+                  what, x ? name.at : "?", values.n ? values.at : "these values");
+    diag_help(b->sink, "change one of the sizes, so that `/` divides exactly; `//` rounds down");
+    return st;
 }
 
 enum status bind_shape(struct builder *b, const struct binding *at, enum dtype t, int rank, const dim *shape,
@@ -78,6 +80,35 @@ enum status bind_shape(struct builder *b, const struct binding *at, enum dtype t
         }
     }
     make_contiguous(out);
+    return ST_OK;
+}
+
+/* Whether everything that x is made of has a value. */
+static bool binding_has(const struct dims *d, const struct binding *at, dim x)
+{
+    for (uint32_t t = 0; t < d->list.at[x].n; t++) {
+        const struct monomial *m = &d->list.at[x].terms[t];
+        for (uint32_t i = 0; i < (uint32_t)m->n_over + m->n_under; i++) {
+            uint32_t k = i < m->n_over ? m->over[i] : m->under[i - m->n_over];
+            const struct atom *a = &d->atoms.at[k];
+            bool plain = a->kind == ATOM_SYMBOL || a->kind == ATOM_TREE;
+            if (plain ? at->atom[k] < 0 : !binding_has(d, at, a->a) || !binding_has(d, at, a->b)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+/* The divisions of the text; those by rows of a launch are checked where there are some. */
+static enum status check_sizes(struct builder *b, const struct binding *at)
+{
+    for (uint32_t i = 0; i < b->g->checks.n; i++) {
+        const struct size_check *c = &b->g->checks.at[i];
+        int64_t value;
+        if (binding_has(&b->g->dims, at, c->size)) {
+            TRY(bind_dim(b, at, c->size, c->span, "`/`", &value));
+        }
+    }
     return ST_OK;
 }
 
@@ -265,6 +296,9 @@ enum status bind_variants(struct builder *b)
         } else {
             push_variant(b, i, 0, false);
         }
+    }
+    for (uint32_t i = 0; i < b->n_variant; i++) {
+        TRY(check_sizes(b, &b->variant[i].binding));
     }
     return ST_OK;
 }

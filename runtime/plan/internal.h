@@ -144,6 +144,9 @@ bool place_is_whole(const struct variant_build *v,
                     const struct place *p); /* contiguous and all of its home buffer */
 MUST_CHECK enum status resolve_view(struct variant_build *v, uint32_t node, const struct operand *shape,
                                     const struct place *in, struct place *out, bool *needs_copy);
+/* A strided box of `size` elements inside an axis of `whole`; else an error at the node. */
+MUST_CHECK enum status check_box(struct variant_build *v, uint32_t node, int axis, int64_t start,
+                                 int64_t step, int64_t size, int64_t whole);
 void make_contiguous(struct operand *o); /* strides from dims */
 void normalize_strides(struct operand *o);
 bool strides_fit(enum op op, uint32_t input, const struct operand *o); /* what the op takes without a copy */

@@ -74,8 +74,9 @@ static enum status draft_attrs(struct variant_build *v, struct draft *d)
         TRY(bind_dim(v->b, &v->binding, node_dims(g, n)[i], n->span, op_table[n->op].name,
                      &attr[d->n_attr++]));
     }
-    if (n->op == OP_metric) {
-        attr[d->n_attr++] = v->b->metric0[attr[0]] + attr[1];
+    int phase = op_attr(d->op, "phase"), metric = op_attr(d->op, "metric");
+    if (metric >= 0) {
+        attr[d->n_attr++] = v->b->metric0[attr[phase]] + attr[metric];
     }
     d->attr = attr;
     return ST_OK;
@@ -86,15 +87,7 @@ static enum status check_pad(struct variant_build *v, const struct draft *d)
 {
     const struct operand *box = &d->in[0].o, *whole = &d->out.o;
     for (int i = 0; i < box->rank && operand_count(box); i++) {
-        int64_t step = d->attr[i], start = d->attr[box->rank + i], last;
-        if (__builtin_mul_overflow(box->dim[i] - 1, step, &last) ||
-            __builtin_add_overflow(last, start, &last) || start >= whole->dim[i] || last < 0 ||
-            last >= whole->dim[i]) {
-            return diag_emit(v->b->sink, DIAG_E3106, graph_node(v->b->g, d->node)->span,
-                             "axis %d: %lld elements from %lld on by steps of %lld do not fit into %lld", i,
-                             (long long)box->dim[i], (long long)start, (long long)step,
-                             (long long)whole->dim[i]);
-        }
+        TRY(check_box(v, d->node, i, d->attr[box->rank + i], d->attr[i], box->dim[i], whole->dim[i]));
     }
     return ST_OK;
 }

@@ -98,9 +98,27 @@ static enum status misfit(struct variant_build *v, uint32_t node, const struct o
     for (int i = 0; i < to->rank; i++) {
         text_printf(&b, "%s%lld", i ? ", " : "", (long long)to->dim[i]);
     }
-    return diag_emit(v->b->sink, DIAG_E3106, graph_node(v->b->g, node)->span,
-                     "%s: [%s] does not fit [%s] with the sizes of this run", what, a.n ? a.at : "",
-                     b.n ? b.at : "");
+    enum status st = diag_emit(v->b->sink, DIAG_E3106, graph_node(v->b->g, node)->span,
+                               "%s: [%s] does not fit [%s] with the sizes of this run", what, a.n ? a.at : "",
+                               b.n ? b.at : "");
+    diag_help(v->b->sink, "change one of the sizes these come from");
+    return st;
+}
+enum status check_box(struct variant_build *v, uint32_t node, int axis, int64_t start, int64_t step,
+                      int64_t size, int64_t whole)
+{
+    int64_t last;
+    if (!__builtin_mul_overflow(size - 1, step, &last) && !__builtin_add_overflow(last, start, &last) &&
+        start < whole && last >= 0 && last < whole) {
+        return ST_OK;
+    }
+    enum status st = diag_emit(
+        v->b->sink, DIAG_E3106, graph_node(v->b->g, node)->span,
+        "axis %d: %lld element%s from place %lld on by steps of %lld, but there are %lld with "
+        "the sizes of this run",
+        axis, (long long)size, size == 1 ? "" : "s", (long long)start, (long long)step, (long long)whole);
+    diag_help(v->b->sink, "change one of the sizes these come from");
+    return st;
 }
 
 static enum status resolve_slice(struct variant_build *v, uint32_t node, const struct place *in,
@@ -111,14 +129,10 @@ static enum status resolve_slice(struct variant_build *v, uint32_t node, const s
     bool empty = operand_count(&out->o) == 0;
     int64_t offset = 0;
     for (int i = 0; i < n->rank; i++) {
-        int64_t step = node_attrs(g, n)[i], start, last;
+        int64_t step = node_attrs(g, n)[i], start;
         TRY(bind_dim(v->b, &v->binding, node_dims(g, n)[i], n->span, "start of a slice", &start));
-        if (__builtin_mul_overflow(out->o.dim[i] - 1, step, &last) ||
-            __builtin_add_overflow(last, start, &last)) {
-            return misfit(v, node, &out->o, &in->o, "slice");
-        }
-        if (!empty && (start >= in->o.dim[i] || last < 0 || last >= in->o.dim[i])) {
-            return misfit(v, node, &out->o, &in->o, "slice");
+        if (!empty) {
+            TRY(check_box(v, node, i, start, step, out->o.dim[i], in->o.dim[i]));
         }
         out->o.stride[i] = in->o.stride[i] * step;
         offset += empty ? 0 : start * in->o.stride[i];
@@ -213,8 +227,9 @@ static bool matrix_fits(const struct operand *o)
 bool strides_fit(enum op op, uint32_t input, const struct operand *o)
 {
     enum op_kind kind = op_table[op].kind;
-    if (kind == OPK_ELEM || kind == OPK_REDUCE || op == OP_copy || (op == OP_gather && input == 1)) {
+    unsigned flags = op_table[op].flags;
+    if (kind == OPK_ELEM || kind == OPK_REDUCE || op == OP_copy || (flags & OPF_ANY_INDEX && input == 1)) {
         return true;
     }
-    return op == OP_matmul ? matrix_fits(o) : operand_is_contiguous(o);
+    return flags & OPF_LIBRARY ? matrix_fits(o) : operand_is_contiguous(o);
 }

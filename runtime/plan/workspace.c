@@ -49,7 +49,7 @@ uint64_t op_workspace(enum op op, const struct kargs *k, const struct target *t)
     if (op_table[op].kind == OPK_REDUCE) {
         return reduce_workspace(k);
     }
-    if (op == OP_matmul) {
+    if (op_table[op].flags & OPF_LIBRARY) {
         return t->workspace;
     }
     if (op == OP_solve_spd) {

@@ -36,7 +36,7 @@ static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, st
     struct target t = {.name = "cuda", .sm = e->device.sm, .n_sm = e->device.n_sm};
     s->op = op;
     s->part = o->part;
-    if (o->op == OP_matmul) {
+    if (o->op < OP_COUNT && op_table[o->op].flags & OPF_LIBRARY) {
         TRY(plan_product(e, &o->k, &s->library_plan));
         if (s->library_plan) {
             return ST_OK;
