@@ -346,6 +346,7 @@ static bool join_leading(struct build *b, val x, val w, struct type *s, struct t
                       "`@` needs equal leading axes, found %s and %s: %s and %s differ",
                       build_type_text(b, x), build_type_text(b, w), build_dim_text(b, d),
                       build_dim_text(b, e));
+            diag_help(b->sink, "make a unit axis with `_`, as in `x[_]`, where matrices are to be repeated");
             return false;
         }
         u.dim[i] = v.dim[i] = build_is_unit(b, d) ? e : d;

@@ -139,6 +139,7 @@ struct slot {
     bool done, busy;
     uint16_t phase;
     int part;             /* of a pattern, -1 = the whole */
+    uint32_t parts;       /* names of that pattern */
     uint32_t application; /* VAR: that declared it last */
 };
 enum env_kind { ENV_BLOCK, ENV_BODY, ENV_LAYER, ENV_MODULE };
@@ -231,6 +232,7 @@ struct var_info {
     const char *owner; /* path of the owning instance */
     const char *tags;  /* "a,b" */
     struct span first; /* application that made it */
+    struct span outer; /* and the one in the text of a phase, around it */
     struct span used;
     enum pad pad;
 };
@@ -280,6 +282,9 @@ void help_closest(struct elab *e, const char *name, const char *const *candidate
 void help_names(struct elab *e, const char *name, const char *const *candidate, uint32_t n);
 const char *source_slice(struct elab *e, struct span s);
 const char *place_text(struct elab *e, struct span s); /* "models/mlp.gml:31:17" */
+/* Where the rows of a launch, which may be few in the last one, meet a full batch: the help says so. */
+void help_tail(struct elab *e, dim a, dim b);
+void help_tail_types(struct elab *e, const struct type *a, const struct type *b); /* axes from the right */
 
 /* elab_value.c: making and describing values */
 struct value poison(void);
@@ -314,6 +319,8 @@ struct slot *env_add(struct elab *e, struct env *env, const char *name, struct s
 struct slot *env_lazy(struct elab *e, struct env *env, const char *name, struct span at, enum slot_what what,
                       struct ast *ast, struct env *in);
 struct slot *env_own(struct env *env, const char *name); /* in this scope only */
+/* A pattern of so many names does not fit v; poison. */
+struct value pattern_error(struct elab *e, uint32_t names, struct value v, struct span at);
 /* Looks outward. *closed is set when the name was found in the file by a layer, which sees only part of it.
  */
 struct slot *env_find(struct env *env, const char *name, bool *closed);
@@ -326,6 +333,8 @@ struct value name_value(struct elab *e, struct env *env, const char *name, struc
 struct value fold_op(struct elab *e, enum op op, const struct value *in, uint32_t n, struct span at);
 val emit_number(struct elab *e, struct value v, enum dtype t); /* as a rank-0 node */
 val emit_static(struct elab *e, struct value v);               /* with its own type: i32, f32 or bool */
+/* elab_op.c: a number or bool as an element of type t; 0 after an error when it does not fit. */
+val emit_beside(struct elab *e, struct value v, enum dtype t, struct span at, const char *what);
 bool want_int(struct elab *e, struct value v, struct span at, const char *what, int64_t *out);
 bool want_dim(struct elab *e, struct value v, struct span at, const char *what, dim *out);
 bool want_size(struct elab *e, struct value v, struct span at, const char *what, dim *out); /* 0 .. 2^40 */
@@ -345,6 +354,13 @@ struct site {
 struct value elementwise(struct elab *e, enum op op, const struct value *in, uint32_t n,
                          const struct site *s);
 struct value matmul(struct elab *e, struct value x, struct value w, const struct site *s);
+/* Records and lists, which go leaf by leaf: their leaves, whether two have the same, a new one like v. */
+bool is_scalar(struct elab *e, struct value v); /* a number, bool or tensor without axes */
+bool is_branch(struct value v);
+uint32_t branch_count(struct value v);
+struct value *branch_at(struct value v, uint32_t i);
+bool same_branch(struct value a, struct value b);
+struct value branch_like(struct elab *e, struct value v);
 /* A tensor out of a tensor or a static scalar; 0 after an error. */
 val want_tensor(struct elab *e, struct value v, struct span at, const char *what, struct type *t);
 void build_at(struct elab *e, struct span at);
@@ -355,7 +371,7 @@ struct value tree_masked(struct elab *e, struct value x, double fill); /* `fill`
 struct value tree_tagged(struct elab *e, struct value p, const char *tag);
 struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_t n, struct env *env,
                        struct ast *at);
-struct value tree_field(struct elab *e, struct value p, const char *name, struct span at);
+struct value tree_record(struct elab *e, struct value p, struct span at); /* its leaves as nested records */
 uint32_t tree_for(struct elab *e, const char *name, struct inst *const *over, uint32_t n, struct span at,
                   bool *ok);
 void tree_finish(struct elab *e); /* fills g->trees and the found facts */
@@ -370,6 +386,7 @@ struct value member(struct elab *e, struct value v, const char *name, struct spa
 /* elab_index.c */
 struct value index_value(struct elab *e, struct value v, struct ast *a, struct env *env);
 struct value slice_axis(struct elab *e, struct value v, int axis, dim from, dim size, struct span at);
+bool index_error(struct elab *e, struct span at, struct value v); /* v is no index; false */
 /* elab_call.c */
 struct args {
     uint32_t n;
@@ -387,7 +404,7 @@ bool frame_push(struct elab *e, struct frame *f, struct inst *inst, const char *
 void frame_pop(struct elab *e);
 /* elab_type.c */
 struct ttype *eval_type(struct elab *e, struct ast *t, struct env *env);
-struct ttype *type_of(struct elab *e, struct value v);
+struct ttype *type_of(struct elab *e, struct value v); /* NULL: v has none */
 struct ttype *type_lead(struct elab *e, struct ttype *t, int n, const dim *d, uint32_t unit);
 const char *ttype_text(struct elab *e, const struct ttype *t);
 /* Checks a value against a written type and binds its dimension names in env; may adapt *v. */
@@ -439,6 +456,7 @@ struct value call_builtin(struct elab *e, const struct builtin *b, struct args *
 /* elab_shape.c: argument i as a tensor, as an axis of a tensor of that rank; a built value, or poison with
  * the origin noted. */
 val tensor_arg(struct elab *e, struct bcall *c, int i, struct type *t);
+bool want_axis(struct elab *e, struct value v, struct span at, int rank, int *axis);
 bool axis_arg(struct elab *e, struct bcall *c, int i, int rank, int *axis);
 struct value checked(struct elab *e, struct bcall *c, val v, uint32_t unit);
 /* elab_row.c: argument 0 with `axis` moved last, and the permutation that moves it back. */

@@ -19,58 +19,87 @@ static struct value run_lerp(struct elab *e, struct bcall *c)
     struct value m = elementwise(e, OP_mul, (struct value[]){c->arg[2], d}, 2, &s);
     return elementwise(e, OP_add, (struct value[]){c->arg[0], m}, 2, &s);
 }
+/* Whether whole rows of v can be chosen by a condition of type c; scalars stand for any row. */
+static bool is_prefix(struct elab *e, const struct type *c, struct value v)
+{
+    struct type t = v.kind == V_TENSOR ? tensor_type(e, v) : (struct type){0};
+    bool prefix = c->rank <= t.rank;
+    for (int i = 0; prefix && i < c->rank; i++) {
+        prefix = c->dim[i] == t.dim[i];
+    }
+    return !t.rank || prefix;
+}
+static struct value prefix_error(struct elab *e, struct bcall *c, const struct value *in)
+{
+    struct type t = tensor_type(e, in[0]);
+    fail(e, DIAG_E2001, c->span_at, "`select`: the shape of the condition is no prefix of the values");
+    diag_help(e->sink,
+              "the axes of the condition are the first ones of each value; where(c, a, b) aligns from the "
+              "right, with c[.., _] for further axes");
+    for (int i = 0; i < 3; i++) {
+        label_operand(e, c->env, c->ast[i], in[i]);
+        for (int k = 0; i && in[i].kind == V_TENSOR && k < t.rank && k < tensor_type(e, in[i]).rank; k++) {
+            help_tail(e, t.dim[k], tensor_type(e, in[i]).dim[k]);
+        }
+    }
+    return poison();
+}
 /* select(c, a, b): the shape of c is a prefix of every leaf, so whole rows are chosen. */
-static struct value select_leaf(struct elab *e, struct bcall *c, struct value cond, struct value a,
-                                struct value b)
+static struct value select_leaf(struct elab *e, struct bcall *c, const struct value *in)
 {
     struct site s = builtin_site(c);
-    if (a.kind == V_RECORD || b.kind == V_RECORD) {
-        struct value shape = a.kind == V_RECORD ? a : b, r = record_value(e, shape.record->n);
-        for (uint32_t i = 0; i < shape.record->n; i++) {
-            const char *name = shape.record->name[i];
-            struct value *x = a.kind == V_RECORD ? value_field(a, name) : &a;
-            struct value *y = b.kind == V_RECORD ? value_field(b, name) : &b;
-            if (!x || !y) {
-                return fail(e, DIAG_E2101, c->span_at, "`select` between records of different fields");
-            }
-            r.record->name[i] = name;
-            r.record->at[i] = select_leaf(e, c, cond, *x, *y);
-        }
-        return r;
+    if (in[0].kind != V_TENSOR) {
+        return elementwise(e, OP_where, in, 3, &s);
     }
-    if (cond.kind != V_TENSOR) {
-        return elementwise(e, OP_where, (struct value[]){cond, a, b}, 3, &s);
+    struct type t = tensor_type(e, in[0]);
+    if (!is_prefix(e, &t, in[1]) || !is_prefix(e, &t, in[2])) {
+        return prefix_error(e, c, in);
     }
-    struct type ct = tensor_type(e, cond), at = a.kind == V_TENSOR ? tensor_type(e, a) : (struct type){0};
-    struct type bt = b.kind == V_TENSOR ? tensor_type(e, b) : (struct type){0};
-    struct type *t = at.rank >= bt.rank ? &at : &bt;
-    bool prefix = ct.rank <= t->rank;
-    for (int i = 0; prefix && i < ct.rank; i++) {
-        prefix = ct.dim[i] == t->dim[i];
+    int rank = t.rank;
+    uint32_t unit = in[0].unit;
+    for (int i = 1; i < 3; i++) {
+        int r = in[i].kind == V_TENSOR ? tensor_type(e, in[i]).rank : 0;
+        rank = r > rank ? r : rank;
     }
-    if (!prefix) {
-        fail(e, DIAG_E2001, c->span_at, "`select`: the shape of the condition is no prefix of the values");
-        label_operand(e, c->env, c->ast[0], cond);
-        label_operand(e, c->env, c->ast[1], a);
-        label_operand(e, c->env, c->ast[2], b);
-        return poison();
-    }
-    dim shape[LIMIT_RANK];
-    uint32_t unit = cond.unit;
-    for (int i = 0; i < t->rank; i++) {
-        shape[i] = i < ct.rank ? ct.dim[i] : dim_const(&e->g->dims, 1);
-        unit |= i < ct.rank ? 0 : 1u << i;
+    for (; t.rank < rank; t.rank++) {
+        t.dim[t.rank] = dim_const(&e->g->dims, 1);
+        unit |= 1u << t.rank;
     }
     build_at(e, c->span_at);
-    cond = tensor_value(build_reshape(&e->b, cond.node, t->rank, shape), unit);
-    return elementwise(e, OP_where, (struct value[]){cond, a, b}, 3, &s);
+    struct value cond = tensor_value(build_reshape(&e->b, in[0].node, t.rank, t.dim), unit);
+    return elementwise(e, OP_where, (struct value[]){cond, in[1], in[2]}, 3, &s);
+}
+static struct value select_any(struct elab *e, struct bcall *c, struct value cond, struct value a,
+                               struct value b)
+{
+    if (!is_branch(a) && !is_branch(b)) {
+        return select_leaf(e, c, (struct value[]){cond, a, b});
+    }
+    struct value shape = is_branch(a) ? a : b;
+    if ((is_branch(a) && is_branch(b)) ? !same_branch(a, b) : !is_scalar(e, is_branch(a) ? b : a)) {
+        fail(e, DIAG_E2101, c->span_at, "`select` between values of different structure");
+        label_operand(e, c->env, c->ast[1], a);
+        label_operand(e, c->env, c->ast[2], b);
+        diag_help(e->sink, "both need the same fields in the same order; one of them may be a scalar");
+        return poison();
+    }
+    struct value r = branch_like(e, shape);
+    for (uint32_t i = 0; i < branch_count(shape); i++) {
+        *branch_at(r, i) =
+            select_any(e, c, cond, is_branch(a) ? *branch_at(a, i) : a, is_branch(b) ? *branch_at(b, i) : b);
+    }
+    return r;
 }
 static struct value run_select(struct elab *e, struct bcall *c)
 {
-    if (is_poison(c->arg[1]) || is_poison(c->arg[2]) || is_poison(c->arg[0])) {
-        return poison();
+    struct value in[3];
+    for (int i = 0; i < 3; i++) {
+        in[i] = c->arg[i].kind == V_INST ? instance_params(e, c->arg[i].inst, c->span[i]) : c->arg[i];
+        if (is_poison(in[i])) {
+            return poison();
+        }
     }
-    return select_leaf(e, c, c->arg[0], c->arg[1], c->arg[2]);
+    return select_any(e, c, in[0], in[1], in[2]);
 }
 /* A builtin of one argument on every field of a record. */
 static struct value each_field(struct elab *e, struct bcall *c, struct value x,
@@ -279,7 +308,7 @@ static struct value run_bernoulli(struct elab *e, struct bcall *c)
 static struct value run_int(struct elab *e, struct bcall *c)
 {
     build_at(e, c->span_at);
-    val n = is_number(c->arg[1]) ? emit_number(e, c->arg[1], DT_I32)
+    val n = is_number(c->arg[1]) ? emit_beside(e, c->arg[1], DT_I32, c->span[1], "the number of values")
                                  : want_tensor(e, c->arg[1], c->span[1], "the number of values", NULL);
     return n ? tensor_value(draw_node(e, c, OP_randint, DT_I32, &n, 1), 0) : poison();
 }

@@ -94,6 +94,7 @@ static void compute_member(struct elab *e, struct module *mod, struct member *m)
              "the member `%s` is declared %s for a row, its text gives %s over all rows", m->ast->name,
              ttype_text(e, m->type), type_text(e->g, &found));
         diag_label(e->sink, m->ast->type->span, "declared here");
+        diag_help(e->sink, "axis 0 are the rows; the declared type is that of one row");
         n = 0;
     }
     if (n) {
@@ -134,6 +135,7 @@ static bool split_fractions(struct elab *e, struct ast *a, struct env *env, stru
     }
     if (total > 1 + 1e-9) {
         fail(e, DIAG_E2023, a->span, "the parts of the split add up to %.6g, more than 1", total);
+        diag_help(e->sink, "fractions are of all rows; rows(train = [0, 800], ..) names rows");
         d->split = SPLIT_FIELD;
         return false;
     }
@@ -156,6 +158,7 @@ static bool split_rows(struct elab *e, struct ast *a, struct env *env, struct da
         if (d->parts[i].from < 0 || d->parts[i].to <= d->parts[i].from) {
             fail(e, DIAG_E2023, p->span, "rows %lld to %lld are none", (long long)d->parts[i].from,
                  (long long)d->parts[i].to);
+            diag_help(e->sink, "[from, to] counts from 0 and leaves `to` out");
             return false;
         }
     }
@@ -228,6 +231,7 @@ static void run_data(struct elab *e, struct module *m, struct ast *a, uint32_t i
         if (has_field(d, x->name)) {
             fail(e, DIAG_E1007, x->name_span.file ? x->name_span : x->span,
                  "the member `%s` is declared twice", x->name);
+            diag_help(e->sink, "give one of them another name");
             continue;
         }
         struct member mem = {.data = index, .ast = x, .type = eval_type(e, x->type, m->env)};
@@ -236,6 +240,7 @@ static void run_data(struct elab *e, struct module *m, struct ast *a, uint32_t i
         if (mem.type && (mem.type->kind != T_TENSOR || mem.type->t.rank >= LIMIT_RANK)) {
             fail(e, DIAG_E2030, x->type->span, "a member is one tensor of less than %d axes, found %s",
                  LIMIT_RANK, ttype_text(e, mem.type));
+            diag_help(e->sink, "write a member for each field");
             mem.type = NULL;
         }
         if (mem.type) {

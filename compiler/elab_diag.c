@@ -84,6 +84,37 @@ void label_operand(struct elab *e, struct env *env, struct ast *at, struct value
         diag_label(e->sink, at->span, "%s", value_text(e, v));
     }
 }
+/* The name that a phase gives to a sample. */
+static const char *sample_name(struct elab *e, const struct phase *p)
+{
+    const struct ast_list *file = &e->modules.at[0]->parsed.file->list;
+    for (uint32_t i = 0; i < file->n; i++) {
+        if (file->at[i]->kind == AST_PHASE && file->at[i]->str && !strcmp(file->at[i]->name, p->name)) {
+            return file->at[i]->str;
+        }
+    }
+    return NULL;
+}
+void help_tail(struct elab *e, dim a, dim b)
+{
+    const struct phase *p = &e->g->phases.at[e->b.phase];
+    if (!p->data || !p->batch || p->b == p->batch ||
+        !((a == p->b && b == p->batch) || (a == p->batch && b == p->b))) {
+        return;
+    }
+    const struct data *d = &e->g->datas.at[p->data - 1];
+    const char *sample = sample_name(e, p);
+    if (sample && d->n_field) {
+        diag_help(e->sink, "the last launch of %s may have fewer rows than %s: len(%s.%s) says how many",
+                  p->name, dim_text(e, p->batch), sample, d->field[0].name);
+    }
+}
+void help_tail_types(struct elab *e, const struct type *a, const struct type *b)
+{
+    for (int k = 1; k <= a->rank && k <= b->rank; k++) {
+        help_tail(e, a->dim[a->rank - k], b->dim[b->rank - k]);
+    }
+}
 void help_closest(struct elab *e, const char *name, const char *const *candidate, uint32_t n)
 {
     const char *near = closest_name(name, candidate, n);

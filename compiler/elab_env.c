@@ -66,16 +66,25 @@ struct slot *env_find(struct env *env, const char *name, bool *closed)
 
 /* -- reading */
 
+struct value pattern_error(struct elab *e, uint32_t names, struct value v, struct span at)
+{
+    fail(e, DIAG_E2034, at, "a pattern of %u names for %s", names, value_text(e, v));
+    if (is_branch(v)) {
+        diag_help(e->sink, "a pattern has a name for each part: here %u", branch_count(v));
+    } else {
+        diag_help(e->sink, "patterns take records and lists apart; split(x, n) makes a list of parts");
+    }
+    return poison();
+}
 static struct value pattern_part(struct elab *e, struct slot *s, struct value v)
 {
     if (s->part < 0 || v.kind == V_POISON) {
         return v;
     }
-    uint32_t n = v.kind == V_LIST ? v.list->n : v.kind == V_RECORD ? v.record->n : 0;
-    if ((uint32_t)s->part >= n) {
-        return fail(e, DIAG_E2034, s->span, "no value for `%s`: %s", s->name, value_text(e, v));
+    if (!is_branch(v) || s->parts != branch_count(v)) {
+        return s->part ? poison() : pattern_error(e, s->parts, v, s->span); /* told once */
     }
-    return v.kind == V_LIST ? v.list->at[s->part] : v.record->at[s->part];
+    return *branch_at(v, (uint32_t)s->part);
 }
 static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
 {

@@ -144,7 +144,7 @@ static struct value record_member(struct elab *e, struct value v, const char *na
         return *f;
     }
     fail(e, DIAG_E1002, at, "no field `%s` in %s", name, value_text(e, v));
-    help_closest(e, name, v.record->name, v.record->n);
+    help_names(e, name, v.record->name, v.record->n);
     return poison();
 }
 static struct value module_member(struct elab *e, struct value v, const char *name, struct span at)
@@ -183,7 +183,8 @@ struct value member(struct elab *e, struct value v, const char *name, struct spa
     case V_PHASE:
         return phase_member(e, v.index, name, name_at);
     case V_TREE:
-        return tree_field(e, v, name, name_at);
+        v = tree_record(e, v, name_at);
+        return v.kind == V_RECORD ? record_member(e, v, name, name_at) : v;
     default:
         return fail(e, DIAG_E1002, name_at, "no field `%s`: %s has no fields", name, value_text(e, v));
     }

@@ -8,6 +8,7 @@ enum item_kind { ITEM_INT, ITEM_SLICE, ITEM_NEW, ITEM_REST, ITEM_TENSOR, ITEM_DI
 struct item {
     enum item_kind kind;
     struct span span;
+    bool literal;                /* INT: written as a number */
     struct value v;              /* INT, DIM, TENSOR */
     struct value from, to, step; /* SLICE; V_MISSING when absent */
 };
@@ -19,19 +20,30 @@ static struct value optional(struct elab *e, struct ast *a, struct env *env)
 {
     return a ? eval(e, a, env) : (struct value){.kind = V_MISSING};
 }
+bool index_error(struct elab *e, struct span at, struct value v)
+{
+    fail(e, DIAG_E2050, at, "an index is a whole number or an i32 tensor, found %s", value_text(e, v));
+    diag_help(e->sink, v.kind == V_STR ? "fields are read with a dot, as in r.name"
+                                       : "i32(x) makes whole numbers; where(mask, a, b) chooses by a mask");
+    return false;
+}
 static bool read_at(struct elab *e, struct ast *a, struct env *env, struct item *it)
 {
     if (a->a->kind == AST_ID && !strcmp(a->a->name, "_")) {
         it->kind = ITEM_NEW;
         return true;
     }
+    it->literal = a->a->kind == AST_NUM;
     it->v = eval(e, a->a, env);
     switch ((enum vkind)it->v.kind) {
     case V_POISON:
         return false;
     case V_NUM:
         it->kind = ITEM_INT;
-        return true;
+        if (it->v.is_int) {
+            return true;
+        }
+        return index_error(e, a->span, it->v);
     case V_DIM:
         it->kind = ITEM_DIM;
         return true;
@@ -40,13 +52,9 @@ static bool read_at(struct elab *e, struct ast *a, struct env *env, struct item 
         if (tensor_type(e, it->v).dtype == DT_I32) {
             return true;
         }
-        fail(e, DIAG_E2050, a->span, "an index is a whole number or an i32 tensor, found %s",
-             value_text(e, it->v));
-        diag_help(e->sink, "i32(x) makes whole numbers; where(mask, a, b) chooses by a mask");
-        return false;
+        return index_error(e, a->span, it->v);
     default:
-        fail(e, DIAG_E2050, a->span, "an index cannot be %s", value_text(e, it->v));
-        return false;
+        return index_error(e, a->span, it->v);
     }
 }
 static bool read_items(struct elab *e, struct ast *a, struct env *env, struct item *item, uint32_t *n)
@@ -71,6 +79,7 @@ static bool read_items(struct elab *e, struct ast *a, struct env *env, struct it
             item[i].kind = ITEM_REST;
             if (rest) {
                 fail(e, DIAG_E2050, p->span, "`..` stands once in an index");
+                diag_help(e->sink, "`:` keeps one axis");
                 return false;
             }
             rest = true;
@@ -115,6 +124,7 @@ static bool bound(struct elab *e, struct value v, dim size, struct span at, dim 
         }
         if (dim_is_const(&e->g->dims, size, &n) && (c > n || c < -n)) {
             fail(e, DIAG_E2006, at, "the slice ends at %lld, the axis has %lld", (long long)c, (long long)n);
+            diag_help(e->sink, "a bound left out is the end of the axis; negative ones count from there");
             return false;
         }
     }
@@ -129,6 +139,7 @@ static bool plan_slice(struct elab *e, const struct item *it, dim size, bool uni
     }
     if (step < 1) {
         fail(e, DIAG_E2006, it->span, "the step of a slice is at least 1, found %lld", (long long)step);
+        diag_help(e->sink, "flip(x, axis = ..) turns an axis around");
         return false;
     }
     if ((it->from.kind != V_MISSING && !bound(e, it->from, size, it->span, &from)) ||
@@ -142,6 +153,7 @@ static bool plan_slice(struct elab *e, const struct item *it, dim size, bool uni
     }
     if (n && dim_is_const(&e->g->dims, n, &len) && len < 0) {
         fail(e, DIAG_E2006, it->span, "the slice ends before it begins");
+        diag_help(e->sink, "write from:to, with to excluded; flip(x, axis = ..) turns an axis around");
         return false;
     }
     bool whole = it->from.kind == V_MISSING && it->to.kind == V_MISSING && step == 1;
@@ -163,6 +175,8 @@ static bool plan_point(struct elab *e, const struct item *it, dim size, int axis
         if (dim_is_const(d, size, &n) && (c >= n || c < -n)) {
             fail(e, DIAG_E2050, it->span, "index %lld is outside of the axis, which has %lld", (long long)c,
                  (long long)n);
+            diag_help(e->sink, n ? "places are 0 to %lld, or -%lld to -1 from the end" : "the axis is empty",
+                      (long long)n - 1, (long long)n);
             return false;
         }
         at = c < 0 ? dim_add(d, size, at) : at;
@@ -245,6 +259,7 @@ bool merge_index(struct elab *e, struct value x, const struct value *ix, uint32_
         if (!type_equal(&ti, &first)) {
             fail(e, DIAG_E2001, at, "indices of one place have equal shapes, found %s and %s",
                  value_text(e, ix[0]), value_text(e, ix[i]));
+            diag_help(e->sink, "x[i][:, j] takes every j of every i; expand(i, shape(j)) repeats an index");
             return false;
         }
         struct value size = dim_value(e, t.dim[i]);
@@ -351,7 +366,10 @@ static struct value index_gather(struct elab *e, struct value v, const struct it
     uint32_t m = 0, k = 0;
     for (uint32_t i = first; i < n; i++) {
         if (item[i].kind == ITEM_TENSOR && i != first + k) {
-            return fail(e, DIAG_E2050, item[i].span, "index tensors stand next to each other");
+            fail(e, DIAG_E2050, item[i].span, "index tensors stand next to each other");
+            diag_help(e->sink,
+                      "permute(x, [..]) brings their axes together; x[i][:, 0] takes one after the other");
+            return poison();
         }
         if (item[i].kind == ITEM_TENSOR) {
             ix[k++] = item[i].v;
@@ -374,7 +392,9 @@ static struct value index_tensor(struct elab *e, struct value v, const struct it
 {
     uint32_t rank = (uint32_t)tensor_type(e, v).rank, first = 0;
     if (axes_taken(item, n) > rank) {
-        return fail(e, DIAG_E2050, at, "%u indices for %s", axes_taken(item, n), value_text(e, v));
+        fail(e, DIAG_E2050, at, "%u indices for %s", axes_taken(item, n), value_text(e, v));
+        diag_help(e->sink, "it has %u ax%ss; `_` makes a new one", rank, rank == 1 ? "i" : "e");
+        return poison();
     }
     while (first < n && item[first].kind != ITEM_TENSOR) {
         first++;
@@ -422,12 +442,11 @@ static struct value index_type(struct elab *e, struct ttype *t, const struct ite
     dim d[LIMIT_RANK];
     uint32_t unit = 0;
     for (uint32_t i = 0; i < n && i < LIMIT_RANK; i++) {
-        int64_t c;
         if ((item[i].kind != ITEM_INT && item[i].kind != ITEM_DIM) ||
             !want_dim(e, item[i].v, item[i].span, "an axis of a type", &d[i])) {
             return poison();
         }
-        unit |= dim_is_const(&e->g->dims, d[i], &c) && c == 1 ? 1u << i : 0;
+        unit |= item[i].literal && item[i].v.num == 1 ? 1u << i : 0;
     }
     t = type_lead(e, t, (int)n, d, unit);
     return t ? (struct value){.kind = V_TYPE, .type = t} : poison();

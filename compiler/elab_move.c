@@ -56,7 +56,13 @@ static struct value join_all(struct elab *e, struct bcall *c, const struct value
         unit &= at[i].unit | 1u << axis;
     }
     build_at(e, c->span_at);
-    return checked(e, c, build_concat(&e->b, node, n, axis), unit & ~(1u << axis));
+    struct value r = checked(e, c, build_concat(&e->b, node, n, axis), unit & ~(1u << axis));
+    for (uint32_t i = 0; i < n && is_poison(r); i++) {
+        struct type first = tensor_type(e, at[0]), t = tensor_type(e, at[i]);
+        diag_help(e->sink, "all axes but the joined one are equal; x[_] makes a further axis");
+        help_tail_types(e, &first, &t);
+    }
+    return r;
 }
 static struct value concat_parts(struct elab *e, struct bcall *c, const struct value *at, uint32_t n)
 {
@@ -115,7 +121,8 @@ static struct value stack_parts(struct elab *e, struct bcall *c, const struct va
     for (uint32_t i = 0; i < n; i++) {
         part[i] = at[i];
         if (is_scalar_static(at[i])) {
-            part[i] = tensor_value(build_expand(&e->b, emit_number(e, at[i], t.dtype), t.rank, t.dim), 0);
+            val scalar = emit_beside(e, at[i], t.dtype, c->span_at, "`stack`");
+            part[i] = tensor_value(build_expand(&e->b, scalar, t.rank, t.dim), 0);
         }
         if (part[i].kind != V_TENSOR) {
             return is_poison(part[i])
@@ -245,13 +252,12 @@ static bool index_arg(struct elab *e, struct bcall *c, struct value v, struct va
     }
     for (uint32_t i = 0; i < *n; i++) {
         ix[i] = list ? v.list->at[i] : v;
-        if (is_number(ix[i])) {
+        if (ix[i].kind == V_DIM || (ix[i].kind == V_NUM && ix[i].is_int)) {
             ix[i] = tensor_value(emit_number(e, ix[i], DT_I32), 0);
         }
         if (ix[i].kind != V_TENSOR || tensor_type(e, ix[i]).dtype != DT_I32) {
             if (!is_poison(ix[i])) {
-                fail(e, DIAG_E2050, c->span[1], "an index is a whole number or an i32 tensor, found %s",
-                     value_text(e, ix[i]));
+                index_error(e, c->span[1], ix[i]);
             }
             return false;
         }
@@ -265,7 +271,8 @@ static val rows_for(struct elab *e, struct value v, struct span at, struct value
     for (int i = 1; i < t.rank && rows.rank < LIMIT_RANK; i++) {
         rows.dim[rows.rank++] = t.dim[i];
     }
-    val n = is_scalar_static(v) ? emit_number(e, v, t.dtype) : want_tensor(e, v, at, "the rows", &own);
+    val n = is_scalar_static(v) ? emit_beside(e, v, t.dtype, at, "the rows")
+                                : want_tensor(e, v, at, "the rows", &own);
     return n && node_type(e->g, n).rank == 0 ? build_expand(&e->b, n, rows.rank, rows.dim) : n;
 }
 /* put(x, i, v), put_add, put_max: a new value. */
@@ -289,6 +296,7 @@ static struct value run_put(struct elab *e, struct bcall *c)
     val r = build_3(&e->b, c->b->op, table, index.node, rows);
     if (!r && rows) {
         label_operand(e, c->env, c->ast[2], c->arg[2]);
+        diag_help(e->sink, "a scalar is written to every place; values come in the type of x");
     }
     return checked(e, c, build_reshape(&e->b, r, t.rank, t.dim), c->arg[0].unit);
 }

@@ -96,6 +96,20 @@ static bool is_dim_op(enum op op)
     return op == OP_add || op == OP_sub || op == OP_mul || op == OP_div || op == OP_floordiv ||
            op == OP_mod || op == OP_max || op == OP_min || op == OP_neg;
 }
+/* What is divided may cancel out later, so that the size itself reaches no tensor: it must be whole all the
+ * same. */
+static void check_division(struct elab *e, dim size, struct span at)
+{
+    struct size_check c = {size, at};
+    int64_t whole;
+    bool known = !size || dim_is_const(&e->g->dims, size, &whole);
+    for (uint32_t i = 0; i < e->g->checks.n; i++) {
+        known |= e->g->checks.at[i].size == size;
+    }
+    if (!known) {
+        vec_push(e->g->arena, &e->g->checks, c);
+    }
+}
 static struct value fold_dims(struct elab *e, enum op op, dim a, dim b, struct span at)
 {
     struct dims *d = &e->g->dims;
@@ -115,6 +129,7 @@ static struct value fold_dims(struct elab *e, enum op op, dim a, dim b, struct s
         break;
     case OP_div:
         r = dim_div(d, a, b);
+        check_division(e, r, at);
         break;
     case OP_floordiv:
         r = dim_opaque(d, ATOM_FLOORDIV, a, b);
@@ -132,7 +147,10 @@ static struct value fold_dims(struct elab *e, enum op op, dim a, dim b, struct s
     if (!r) {
         fail(e, DIAG_E2022, at, "cannot compute this dimension from %s and %s", dim_text(e, a),
              dim_text(e, b ? b : a));
-        if (op == OP_div) {
+        int64_t by;
+        if (b && dim_is_const(d, b, &by) && by == 0) {
+            diag_help(e->sink, "the divisor is 0");
+        } else if (op == OP_div) {
             diag_help(
                 e->sink,
                 "`/` of dimensions divides exactly by a product; `//` rounds down and takes any divisor");
@@ -192,6 +210,8 @@ static bool bools_ok(struct elab *e, enum op op, const struct value *in, uint32_
         bool is = in[i].kind == V_BOOL;
         if (op_table[op].sig == SIG_EQUAL ? is != (in[0].kind == V_BOOL) : is != wants) {
             fail(e, DIAG_E2021, at, "`%s` does not take %s", op_text(op), value_text(e, in[i]));
+            diag_help(e->sink, wants ? "compare first, as in `x > 0`"
+                                     : "`if c then 1 else 0` makes a number of a bool");
             return false;
         }
     }
@@ -327,6 +347,8 @@ bool want_int(struct elab *e, struct value v, struct span at, const char *what, 
         wrong_kind(e, v, at, what, "a whole number known at compile time");
         if (v.kind == V_TENSOR) {
             diag_help(e->sink, "a tensor has no value while compiling");
+        } else if (v.kind == V_NUM) {
+            diag_help(e->sink, "i32(x) makes a whole number of a constant; `//` divides and rounds down");
         }
         return false;
     }
@@ -358,6 +380,7 @@ bool want_size(struct elab *e, struct value v, struct span at, const char *what,
     }
     if (dim_is_const(&e->g->dims, *out, &n) && (n < 0 || n > (int64_t)1 << 40)) {
         fail(e, DIAG_E2009, at, "%s: a dimension is between 0 and 2^40, found %lld", what, (long long)n);
+        diag_help(e->sink, n < 0 ? "max(n, 0) is never negative" : "a size this large can only be a mistake");
         return false;
     }
     return true;
@@ -375,13 +398,19 @@ bool want_bool(struct elab *e, struct value v, struct span at, const char *what,
     fail(e, DIAG_E2040, at, "%s must be known at compile time, found %s", what, value_text(e, v));
     if (v.kind == V_TENSOR) {
         diag_help(e->sink, "`where(c, a, b)` chooses for each element when the model runs");
+    } else if (is_number(v)) {
+        diag_help(e->sink, "write true or false, or compare, as in `n > 0`");
     }
     return false;
 }
 bool want_string(struct elab *e, struct value v, struct span at, const char *what, const char **out)
 {
     if (v.kind != V_STR) {
-        return wrong_kind(e, v, at, what, "a string");
+        wrong_kind(e, v, at, what, "a string");
+        if (v.kind != V_POISON) {
+            diag_help(e->sink, "write it in quotes");
+        }
+        return false;
     }
     *out = v.str;
     return true;

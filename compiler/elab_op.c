@@ -11,11 +11,11 @@ void build_at(struct elab *e, struct span at)
 
 /* -- leafwise */
 
-static bool is_branch(struct value v)
+bool is_branch(struct value v)
 {
     return v.kind == V_RECORD || v.kind == V_LIST;
 }
-static bool same_branch(struct value a, struct value b)
+bool same_branch(struct value a, struct value b)
 {
     if (a.kind != b.kind) {
         return false;
@@ -29,7 +29,7 @@ static bool same_branch(struct value a, struct value b)
     }
     return same;
 }
-static struct value branch_like(struct elab *e, struct value v)
+struct value branch_like(struct elab *e, struct value v)
 {
     if (v.kind == V_LIST) {
         return list_value(e, v.list->n);
@@ -38,9 +38,13 @@ static struct value branch_like(struct elab *e, struct value v)
     memcpy(r.record->name, v.record->name, v.record->n * sizeof *v.record->name);
     return r;
 }
-static struct value *branch_at(struct value v, uint32_t i)
+struct value *branch_at(struct value v, uint32_t i)
 {
     return v.kind == V_LIST ? &v.list->at[i] : &v.record->at[i];
+}
+uint32_t branch_count(struct value v)
+{
+    return v.kind == V_LIST ? v.list->n : v.record->n;
 }
 static struct value structure_error(struct elab *e, const struct value *in, uint32_t n, const struct site *s)
 {
@@ -48,7 +52,14 @@ static struct value structure_error(struct elab *e, const struct value *in, uint
     for (uint32_t i = 0; i < n; i++) {
         label_operand(e, s->env, s->operand[i], in[i]);
     }
+    diag_help(e->sink,
+              "leaf by leaf works between equal fields in equal order, or with a scalar; append(list, x) "
+              "makes a list longer");
     return poison();
+}
+bool is_scalar(struct elab *e, struct value v)
+{
+    return is_scalar_static(v) || (v.kind == V_TENSOR && !tensor_type(e, v).rank);
 }
 static struct value leafwise(struct elab *e, enum op op, const struct value *in, uint32_t n,
                              const struct site *s)
@@ -60,14 +71,12 @@ static struct value leafwise(struct elab *e, enum op op, const struct value *in,
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        bool scalar = is_scalar_static(in[i]) || (in[i].kind == V_TENSOR && !tensor_type(e, in[i]).rank);
-        if (!scalar && !(is_branch(in[i]) && same_branch(first, in[i]))) {
+        if (!is_scalar(e, in[i]) && !(is_branch(in[i]) && same_branch(first, in[i]))) {
             return structure_error(e, in, n, s);
         }
     }
     struct value r = branch_like(e, first);
-    uint32_t count = first.kind == V_LIST ? first.list->n : first.record->n;
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < branch_count(first); k++) {
         for (uint32_t i = 0; i < n; i++) {
             leaf[i] = is_branch(in[i]) ? *branch_at(in[i], k) : in[i];
         }
@@ -88,6 +97,25 @@ static bool adapts(struct value v, enum dtype t)
     }
     return dtype_is_float(t) || v.kind == V_DIM || v.is_int;
 }
+static void misfit_help(struct elab *e, struct value v, enum dtype t)
+{
+    if (t == DT_I32 && v.kind == V_NUM) {
+        diag_help(e->sink, "f32(x) makes floats of the i32 operand");
+    } else if (t == DT_BOOL) {
+        diag_help(e->sink, "f32(x) or i32(x) counts true as 1");
+    } else if (v.kind == V_BOOL) {
+        diag_help(e->sink, "write 1 or 0, or compare with the tensor: a bool is no number");
+    }
+}
+val emit_beside(struct elab *e, struct value v, enum dtype t, struct span at, const char *what)
+{
+    if (adapts(v, t)) {
+        return emit_number(e, v, t);
+    }
+    fail(e, DIAG_E2002, at, "%s: %s does not fit beside %s", what, value_text(e, v), dtype_name(t));
+    misfit_help(e, v, t);
+    return 0;
+}
 static bool adapt(struct elab *e, enum op op, const struct value *in, uint32_t i, enum dtype t, uint32_t n,
                   const struct site *s)
 {
@@ -99,11 +127,7 @@ static bool adapt(struct elab *e, enum op op, const struct value *in, uint32_t i
     for (uint32_t k = 0; k < n; k++) {
         label_operand(e, s->env, s->operand[k], in[k]);
     }
-    if (t == DT_I32 && in[i].kind == V_NUM) {
-        diag_help(e->sink, "f32(x) makes floats of the i32 operand");
-    } else if (t == DT_BOOL) {
-        diag_help(e->sink, "f32(x) or i32(x) counts true as 1");
-    }
+    misfit_help(e, in[i], t);
     return false;
 }
 static bool is_tensor_like(struct elab *e, enum op op, const struct value *in, uint32_t n,
@@ -156,15 +180,17 @@ val want_tensor(struct elab *e, struct value v, struct span at, const char *what
 
 /* -- shapes */
 
-/* Only a unit axis stretches. A plain axis that happens to have size 1 does not, so that [N, 1] - [N] stays
- * an error. */
-static bool units_ok(struct elab *e, enum op op, const struct value *in, uint32_t n, const struct site *s,
-                     uint32_t *unit)
+/* Axes of an operand that take part in broadcasting. */
+struct axes_of {
+    int rank;
+    dim dim[LIMIT_RANK];
+    uint32_t unit;
+};
+static bool axes_ok(struct elab *e, enum op op, const struct axes_of *t, const struct value *in, uint32_t n,
+                    const struct site *s, uint32_t *unit)
 {
-    struct type t[3];
     int rank = 0;
     for (uint32_t i = 0; i < n; i++) {
-        t[i] = in[i].kind == V_TENSOR ? tensor_type(e, in[i]) : (struct type){0};
         rank = t[i].rank > rank ? t[i].rank : rank;
     }
     *unit = 0;
@@ -172,7 +198,7 @@ static bool units_ok(struct elab *e, enum op op, const struct value *in, uint32_
         dim size = 0;
         bool stretched = true;
         for (uint32_t i = 0; i < n; i++) {
-            if (t[i].rank < k || (in[i].unit >> (t[i].rank - k) & 1)) {
+            if (t[i].rank < k || (t[i].unit >> (t[i].rank - k) & 1)) {
                 continue;
             }
             dim d = t[i].dim[t[i].rank - k];
@@ -197,6 +223,35 @@ static bool units_ok(struct elab *e, enum op op, const struct value *in, uint32_
     }
     return true;
 }
+static struct axes_of axes_of(struct elab *e, struct value v, int less)
+{
+    struct axes_of r = {0};
+    if (v.kind == V_TENSOR) {
+        struct type t = tensor_type(e, v);
+        r.rank = t.rank - less;
+        r.unit = v.unit & ((1u << r.rank) - 1);
+        memcpy(r.dim, t.dim, sizeof t.dim);
+    }
+    return r;
+}
+/* Only a unit axis stretches. A plain axis that happens to have size 1 does not, so that [N, 1] - [N] stays
+ * an error. The last `less` axes are not looked at. */
+static bool units_ok(struct elab *e, enum op op, const struct value *in, uint32_t n, int less,
+                     const struct site *s, uint32_t *unit)
+{
+    struct axes_of t[3];
+    for (uint32_t i = 0; i < n; i++) {
+        t[i] = axes_of(e, in[i], less);
+    }
+    return axes_ok(e, op, t, in, n, s, unit);
+}
+static void help_tail_values(struct elab *e, struct value a, struct value b)
+{
+    if (a.kind == V_TENSOR && b.kind == V_TENSOR) {
+        struct type s = tensor_type(e, a), t = tensor_type(e, b);
+        help_tail_types(e, &s, &t);
+    }
+}
 static struct value emitted(struct elab *e, val v, uint32_t unit, const struct value *in, uint32_t n,
                             const struct site *s)
 {
@@ -204,6 +259,9 @@ static struct value emitted(struct elab *e, val v, uint32_t unit, const struct v
         note_origin(e);
         for (uint32_t i = 0; i < n; i++) {
             label_operand(e, s->env, s->operand[i], in[i]);
+        }
+        for (uint32_t i = 1; i < n; i++) {
+            help_tail_values(e, in[i - 1], in[i]);
         }
     }
     return tensor_value(v, unit);
@@ -225,7 +283,7 @@ static struct value on_tensors(struct elab *e, enum op op, const struct value *i
         }
         node[i] = in[i].kind == V_TENSOR ? in[i].node : emit_number(e, in[i], want);
     }
-    if (!units_ok(e, op, in, n, s, &unit)) {
+    if (!units_ok(e, op, in, n, 0, s, &unit)) {
         return poison();
     }
     return emitted(e, build_op(&e->b, op, node, n), unit, in, n, s);
@@ -288,6 +346,7 @@ struct value matmul(struct elab *e, struct value x, struct value w, const struct
     for (int i = 0; i < 2; i++) {
         if (in[i].kind != V_TENSOR) {
             fail(e, DIAG_E2021, s->at, "`@` multiplies tensors, found %s", value_text(e, in[i]));
+            diag_help(e->sink, "`*` multiplies with a number, or element by element");
             return matmul_error(e, in, s);
         }
     }
@@ -304,12 +363,21 @@ struct value matmul(struct elab *e, struct value x, struct value w, const struct
         fail(e, DIAG_E2012, s->at, "`@` needs equal inner dimensions, found %s and %s",
              dim_text(e, a.dim[a.rank - 1]), dim_text(e, b.dim[b.rank - 2]));
         matmul_error(e, in, s);
-        if (a.dim[a.rank - 1] == b.dim[b.rank - 1] && b.rank == 2) {
-            diag_help(e->sink, "the last axes are equal: did you mean `x @ transpose(w)`?");
-        }
+        bool turned = a.dim[a.rank - 1] == b.dim[b.rank - 1] && b.rank == 2;
+        diag_help(e->sink,
+                  turned
+                      ? "the last axes are equal: did you mean `x @ transpose(w)`?"
+                      : "the last axis of the left side is summed with the last but one of the right side");
+        help_tail(e, a.dim[a.rank - 1], b.dim[b.rank - 2]);
         return poison();
     }
+    uint32_t unit = x.unit & ((1u << (a.rank - 1)) - 1);
+    if (b.rank > 2 && !units_ok(e, OP_matmul, in, 2, 2, s, &unit)) { /* leading axes: rule 1 */
+        return poison();
+    }
+    if (b.rank > 2 && (x.unit >> (a.rank - 2) & 1)) {
+        unit |= 1u << ((a.rank > b.rank ? a.rank : b.rank) - 2);
+    }
     build_at(e, s->at);
-    uint32_t lead = b.rank == 2 ? (1u << (a.rank - 1)) - 1 : 0;
-    return emitted(e, build_matmul(&e->b, x.node, w.node), x.unit & lead, in, 2, s);
+    return emitted(e, build_matmul(&e->b, x.node, w.node), unit, in, 2, s);
 }

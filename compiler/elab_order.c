@@ -107,7 +107,7 @@ static struct value run_search(struct elab *e, struct bcall *c)
     }
     build_at(e, c->span_at);
     val u = is_scalar_static(c->arg[1])
-                ? emit_number(e, c->arg[1], t.dtype)
+                ? emit_beside(e, c->arg[1], t.dtype, c->span[1], "`search`")
                 : want_tensor(e, c->arg[1], c->span[1], "the argument of `search`", NULL);
     return u ? checked(e, c, search_in(e, rows, u), c->arg[1].kind == V_TENSOR ? c->arg[1].unit : 0)
              : poison();

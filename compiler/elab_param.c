@@ -5,11 +5,27 @@ static uint32_t application(struct elab *e)
 {
     return e->frame ? e->frame->application : 0;
 }
+static struct span application_site(struct elab *e, struct span otherwise)
+{
+    return e->frame ? e->frame->call : otherwise;
+}
+/* The application that stands in the text of a phase. */
+static struct span outer_site(struct elab *e)
+{
+    const struct frame *f = e->frame;
+    while (f && f->up && f->up->up) {
+        f = f->up;
+    }
+    return f ? f->call : NO_SPAN;
+}
 static uint32_t add_var(struct elab *e, const struct var *v, const char *owner, const char *tags)
 {
     vec_push(e->g->arena, &e->g->vars, *v);
-    struct var_info info = {
-        .owner = owner, .tags = tags, .first = e->frame ? e->frame->call : v->span, .pad = PAD_ZERO};
+    struct var_info info = {.owner = owner,
+                            .tags = tags,
+                            .first = application_site(e, v->span),
+                            .outer = outer_site(e),
+                            .pad = PAD_ZERO};
     while (e->vars.n + 1 < e->g->vars.n) {
         struct var_info none = {.owner = "", .tags = ""};
         vec_push(e->arena, &e->vars, none);
@@ -98,7 +114,8 @@ static struct value initial(struct elab *e, struct ast *a, struct env *env, stru
     if (!*t && !is_poison(v)) {
         *t = type_of(e, v);
         if (!*t) {
-            v = fail(e, DIAG_E2023, a->span, "%s cannot be a state", value_text(e, v));
+            v = fail(e, DIAG_E2023, a->a->span, "%s cannot be a state", value_text(e, v));
+            diag_help(e->sink, "a state is a number, a tensor or a record of them, as in zeros([4])");
         }
     }
     if (*t && !is_poison(v)) {
@@ -135,13 +152,19 @@ static const char *tags_of(struct elab *e, struct ast *a, struct var *v)
     }
     return t.at;
 }
-static bool size_error(struct elab *e, struct slot *s, struct ast *a, uint32_t var, const char *found)
+static bool size_error(struct elab *e, struct slot *s, struct ast *a, uint32_t var, const struct ttype *t)
 {
     const struct var *v = &e->g->vars.at[var];
-    fail(e, DIAG_E3010, e->frame ? e->frame->call : a->span, "%s was made as %s and would now be %s", v->key,
-         type_text(e->g, &v->type), found);
-    diag_label(e->sink, e->vars.at[var].first, "the first application fixed its size here");
+    const struct var_info *info = &e->vars.at[var];
+    struct span at = application_site(e, a->span);
+    bool inner = at.file != info->first.file || at.start != info->first.start;
+    fail(e, DIAG_E3011, inner ? at : outer_site(e), "%s was made as %s and would now be %s", v->key,
+         type_text(e->g, &v->type), t ? ttype_text(e, t) : "another");
+    diag_label(e->sink, inner ? info->first : info->outer, "the first application fixed its size here");
     diag_help(e->sink, "make a second instance for the other size");
+    if (t && t->kind == T_TENSOR) {
+        help_tail_types(e, &v->type, &t->t);
+    }
     s->application = application(e);
     return false;
 }
@@ -186,7 +209,7 @@ void declare_param(struct elab *e, struct ast *a, struct env *env)
         t = NULL;
     }
     if (s && t && !type_equal(&e->g->vars.at[s->v.index].type, &t->t)) {
-        size_error(e, s, a, s->v.index, type_text(e->g, &t->t));
+        size_error(e, s, a, s->v.index, t);
         t = NULL;
     }
     if (!t) {
@@ -267,7 +290,7 @@ void declare_state(struct elab *e, struct ast *a, struct env *env)
     if (s) {
         bool ok = first_here(e, s, a, key);
         if (ok && t && !storage_fits(e, s->v, t)) {
-            ok = size_error(e, s, a, first_var(s->v), ttype_text(e, t));
+            ok = size_error(e, s, a, first_var(s->v), t);
         }
         if (!ok) {
             bind_poison(e, env, a);
@@ -294,6 +317,22 @@ static void second_next(struct elab *e, struct ast *a, const char *key, struct s
     fail(e, DIAG_E1030, again ? e->frame->call : a->span, "a second `next` for %s in one tick", key);
     diag_label(e->sink, first, again ? "commits here each time" : "the first is here");
 }
+/* A state keeps the type of its first value. */
+static void help_next(struct elab *e, const char *name, const struct type *state, const struct type *next)
+{
+    if (state->dtype != next->dtype) {
+        diag_help(e->sink, "the first value fixes the type (0 is i32, 0.0 is f32); %s(x) casts",
+                  dtype_name(state->dtype));
+    } else if (!state->rank) {
+        const char *text = type_text(e->g, next);
+        diag_help(e->sink, "start it with that shape, as in `state %s = zeros(%s)`", name, strchr(text, '['));
+    } else if (!next->rank) {
+        diag_help(e->sink, "full(shape(%s), x) repeats a scalar", name);
+    } else {
+        diag_help(e->sink, "the shape of a state never changes: declare it %s", type_text(e->g, next));
+    }
+    help_tail_types(e, state, next);
+}
 static bool commit_leaf(struct elab *e, struct value var, struct value v, const char *name, struct ast *a)
 {
     const struct var *to = &e->g->vars.at[var.index];
@@ -313,6 +352,7 @@ static bool commit_leaf(struct elab *e, struct value var, struct value v, const 
         fail(e, DIAG_E2062, a->b->span, "next %s is %s, the state is %s", name, value_text(e, v),
              ttype_text(e, &t));
         diag_label(e->sink, to->span, "declared here");
+        help_next(e, name, &to->type, &found);
         return false;
     }
     v = fill_type(e, &t, v, a->b->span, arena_printf(e->arena, "next %s", name));
@@ -328,16 +368,19 @@ static bool commit_value(struct elab *e, struct value to, struct value v, const 
     if (to.kind != V_RECORD) {
         return commit_leaf(e, to, v, name, a);
     }
+    if (!is_scalar(e, v) && !same_branch(to, v)) {
+        struct text fields = {.arena = e->arena};
+        for (uint32_t i = 0; i < to.record->n; i++) {
+            text_printf(&fields, "%s%s", i ? ", " : "", to.record->name[i]);
+        }
+        fail(e, DIAG_E2062, a->b->span, "next %s is %s, the state has other fields", name, value_text(e, v));
+        diag_help(e->sink, "its fields are (%s), in that order", fields.at);
+        return false;
+    }
     bool ok = true;
     for (uint32_t i = 0; ok && i < to.record->n; i++) {
-        struct value *f = v.kind == V_RECORD ? value_field(v, to.record->name[i]) : &v;
-        if (!f || (v.kind == V_RECORD && v.record->n != to.record->n)) {
-            fail(e, DIAG_E2062, a->b->span, "next %s is %s, the state has other fields", name,
-                 value_text(e, v));
-            return false;
-        }
-        ok = commit_value(e, to.record->at[i], *f, arena_printf(e->arena, "%s.%s", name, to.record->name[i]),
-                          a);
+        ok = commit_value(e, to.record->at[i], v.kind == V_RECORD ? v.record->at[i] : v,
+                          arena_printf(e->arena, "%s.%s", name, to.record->name[i]), a);
     }
     return ok;
 }

@@ -89,6 +89,9 @@ static bool split_exists(struct elab *e, const struct data *d, const char *split
                                 : "`%s` has no split \"%s\"",
          d->name, split);
     help_names(e, split, names, d->n_part);
+    if (d->split == SPLIT_NONE) {
+        diag_help(e->sink, "declare it, as in `split = (train = 0.8, test = 0.2)`, or leave `split` out");
+    }
     return false;
 }
 static bool bind_option(struct elab *e, struct ast *a, struct env *env, uint32_t phase, uint32_t data)
@@ -112,6 +115,7 @@ static bool bind_option(struct elab *e, struct ast *a, struct env *env, uint32_t
         }
         if (dim_is_const(&e->g->dims, p->batch, &n) && n < 1) {
             fail(e, DIAG_E2023, a->a->span, "a batch has at least one row, found %lld", (long long)n);
+            diag_help(e->sink, "batch = 1 takes the rows one by one");
             return false;
         }
         return true;
@@ -226,6 +230,7 @@ static void add_metric(struct elab *e, const char *name, struct value v, enum me
     if (old) {
         fail(e, DIAG_E1007, at, "phase %s has two metrics `%s`", p->name, name);
         diag_label(e->sink, old->span, "the first is here");
+        diag_help(e->sink, "give one of them another name");
         return;
     }
     if (p->metrics.n >= 32) {
@@ -236,6 +241,7 @@ static void add_metric(struct elab *e, const char *name, struct value v, enum me
         n = want_tensor(e, v, value_at, "a metric", &t);
     } else if (!is_poison(v)) {
         fail(e, DIAG_E2070, value_at, "a metric is a number, found %s", value_text(e, v));
+        diag_help(e->sink, "each number has a metric of its own");
     }
     if (n && t.rank) {
         fail(e, DIAG_E2070, value_at, "metric `%s` is %s, not one number", name, type_text(e->g, &t));

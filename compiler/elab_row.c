@@ -4,20 +4,6 @@
 
 /* -- axes */
 
-static bool read_axis(struct elab *e, struct value v, struct span at, int rank, int *axis)
-{
-    int64_t a;
-    if (!want_int(e, v, at, "the axis", &a)) {
-        return false;
-    }
-    if (a >= rank || a < -rank) {
-        fail(e, DIAG_E2005, at, "axis %lld of a tensor with %d ax%ss", (long long)a, rank,
-             rank == 1 ? "i" : "e");
-        return false;
-    }
-    *axis = (int)(a < 0 ? a + rank : a);
-    return true;
-}
 /* Ascending; -1 for all of them. */
 static bool read_axes(struct elab *e, struct value v, struct span at, int rank, int *axes, int *n)
 {
@@ -29,11 +15,12 @@ static bool read_axes(struct elab *e, struct value v, struct span at, int rank, 
     uint32_t count = v.kind == V_LIST ? v.list->n : 1;
     for (uint32_t i = 0; i < count; i++) {
         int a;
-        if (!read_axis(e, v.kind == V_LIST ? v.list->at[i] : v, at, rank, &a)) {
+        if (!want_axis(e, v.kind == V_LIST ? v.list->at[i] : v, at, rank, &a)) {
             return false;
         }
         if (mask >> a & 1) {
             fail(e, DIAG_E2005, at, "axis %d is named twice", a);
+            diag_help(e->sink, "negative axes count from the last, -1: here -%d is %d", rank - a, a);
             return false;
         }
         mask |= 1u << a;
@@ -140,7 +127,8 @@ static struct value reduce_where(struct elab *e, enum op op, struct value x, str
     struct value some = elementwise(e, OP_gt, (struct value[]){n, zero}, 2, &s);
     return elementwise(e, OP_where, (struct value[]){some, total, zero}, 3, &s);
 }
-static struct value reduce_leaves(struct elab *e, enum op op, struct value x, struct bcall *c);
+static struct value reduce_leaves(struct elab *e, enum op op, struct value x, struct bcall *c, bool keep,
+                                  struct value mask);
 static enum op combining(enum op op)
 {
     switch (op) {
@@ -162,22 +150,26 @@ static struct value reduce_one(struct elab *e, enum op op, struct value x, struc
                                bool keep, struct value mask)
 {
     struct site s = builtin_site(c);
-    if (x.kind == V_TREE || x.kind == V_TAGS) {
-        return axis.kind == V_MISSING ? tree_reduce(e, op, x, &s)
-                                      : refuse(e, c->span_at, "an axis of a parameter tree");
+    int none;
+    if (x.kind == V_TAGS && axis.kind != V_MISSING && !want_axis(e, axis, c->span[1], 0, &none)) {
+        return poison(); /* a number for each leaf has no axes */
     }
-    if (x.kind == V_RECORD || x.kind == V_LIST) {
-        if (axis.kind == V_MISSING) {
-            return reduce_leaves(e, op, x, c);
+    if (x.kind == V_TAGS || (x.kind == V_TREE && axis.kind == V_MISSING)) {
+        return tree_reduce(e, op, x, &s);
+    }
+    if (x.kind == V_TREE) {
+        x = tree_record(e, x, c->span_at);
+        if (is_poison(x)) {
+            return x;
         }
-        struct value r = x.kind == V_LIST ? list_value(e, x.list->n) : record_value(e, x.record->n);
-        for (uint32_t i = 0; i < (x.kind == V_LIST ? x.list->n : x.record->n); i++) {
-            if (x.kind == V_RECORD) {
-                r.record->name[i] = x.record->name[i];
-            }
-            struct value leaf = x.kind == V_LIST ? x.list->at[i] : x.record->at[i];
-            *(x.kind == V_LIST ? &r.list->at[i] : &r.record->at[i]) =
-                reduce_one(e, op, leaf, c, axis, keep, mask);
+    }
+    if (is_branch(x)) {
+        if (axis.kind == V_MISSING) {
+            return reduce_leaves(e, op, x, c, keep, mask);
+        }
+        struct value r = branch_like(e, x);
+        for (uint32_t i = 0; i < branch_count(x); i++) {
+            *branch_at(r, i) = reduce_one(e, op, *branch_at(x, i), c, axis, keep, mask);
         }
         return r;
     }
@@ -191,22 +183,25 @@ static struct value reduce_one(struct elab *e, enum op op, struct value x, struc
                           : reduce_plain(e, op, x, c, axis, keep);
 }
 /* One scalar over all elements of all leaves. */
-static struct value reduce_leaves(struct elab *e, enum op op, struct value x, struct bcall *c)
+static struct value reduce_leaves(struct elab *e, enum op op, struct value x, struct bcall *c, bool keep,
+                                  struct value mask)
 {
-    uint32_t n = x.kind == V_LIST ? x.list->n : x.record->n;
     struct value total = {.kind = V_MISSING}, none = {.kind = V_MISSING};
     struct site s = builtin_site(c);
     s.operand[0] = s.operand[1] = NULL;
-    if (op == OP_mean) {
-        fail(e, DIAG_E2021, c->span_at, "mean over a record: of the leaves, or of the elements?");
+    if (op == OP_mean || keep) {
+        fail(e, DIAG_E2021, c->span_at,
+             op == OP_mean ? "`%s` over a record: of the leaves, or of the elements?"
+                           : "`%s` over a record keeps no axes: its leaves have different ones",
+             c->b->name);
+        diag_help(e->sink, "axis = .. makes it leaf by leaf; sum(x) runs over every element of every leaf");
         return poison();
     }
-    for (uint32_t i = 0; i < n; i++) {
-        struct value leaf =
-            reduce_one(e, op, x.kind == V_LIST ? x.list->at[i] : x.record->at[i], c, none, false, none);
+    for (uint32_t i = 0; i < branch_count(x); i++) {
+        struct value leaf = reduce_one(e, op, *branch_at(x, i), c, none, false, mask);
         total = i ? elementwise(e, combining(op), (struct value[]){total, leaf}, 2, &s) : leaf;
     }
-    return n ? total : fail(e, DIAG_E2021, c->span_at, "`%s` of an empty record", c->b->name);
+    return branch_count(x) ? total : fail(e, DIAG_E2021, c->span_at, "`%s` of an empty record", c->b->name);
 }
 /* Arguments: x, axis, keep, where. */
 struct value reduce_op(struct elab *e, struct bcall *c)
@@ -226,6 +221,15 @@ static struct value max_or_min(struct elab *e, struct bcall *c)
     struct site s = builtin_site(c);
     bool is_max = c->b->op == OP_amax;
     if (c->arg[1].kind != V_MISSING) {
+        for (int i = 2; i < 5; i++) {
+            if (c->arg[i].kind != V_MISSING) {
+                fail(e, DIAG_E1005, c->span[i], "`%s` of two values takes no further argument", c->b->name);
+                diag_help(e->sink,
+                          "with two values it is elementwise; one value is reduced, %s(x, axis = ..)",
+                          c->b->name);
+                return poison();
+            }
+        }
         return elementwise(e, is_max ? OP_max : OP_min, c->arg, 2, &s);
     }
     struct bcall r = *c;
@@ -303,10 +307,12 @@ struct value move_last(struct elab *e, struct bcall *c, struct value axis, int *
         return poison();
     }
     if (!t.rank) {
-        return fail(e, DIAG_E2003, c->span[0], "`%s` needs an axis, found a scalar", c->b->name);
+        fail(e, DIAG_E2003, c->span[0], "`%s` needs an axis, found a scalar", c->b->name);
+        diag_help(e->sink, "it works along one axis of a tensor, the last unless `axis = ..` says which");
+        return poison();
     }
     *which = t.rank - 1;
-    if (axis.kind != V_MISSING && !read_axis(e, axis, c->span[1], t.rank, which)) {
+    if (axis.kind != V_MISSING && !want_axis(e, axis, c->span[1], t.rank, which)) {
         return poison();
     }
     for (int i = 0; i < t.rank; i++) {
@@ -348,6 +354,7 @@ static struct value run_softmax(struct elab *e, struct bcall *given)
     if (!r) {
         note_origin(e);
         label_operand(e, c.env, c.ast[0], c.arg[0]);
+        diag_help(e->sink, "f32(x) makes floats");
     }
     return tensor_value(r, c.arg[0].unit & ~(1u << axis));
 }

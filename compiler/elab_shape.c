@@ -6,18 +6,31 @@ val tensor_arg(struct elab *e, struct bcall *c, int i, struct type *t)
     return want_tensor(e, c->arg[i], c->span[i], arena_printf(e->arena, "the argument of `%s`", c->b->name),
                        t);
 }
-bool axis_arg(struct elab *e, struct bcall *c, int i, int rank, int *axis)
+bool want_axis(struct elab *e, struct value v, struct span at, int rank, int *axis)
 {
     int64_t a;
-    if (!want_int(e, c->arg[i], c->span[i], "the axis", &a)) {
+    if (!want_int(e, v, at, "the axis", &a)) {
+        if (v.kind != V_POISON && v.kind != V_TENSOR) {
+            diag_help(e->sink, "axes are numbered 0, 1, .. from the first and -1, -2, .. from the last");
+        }
         return false;
     }
     if (a >= rank || a < -rank) {
-        fail(e, DIAG_E2005, c->span[i], "axis %lld of a tensor with %d axes", (long long)a, rank);
+        fail(e, DIAG_E2005, at, "axis %lld of a tensor with %d ax%ss", (long long)a, rank,
+             rank == 1 ? "i" : "e");
+        diag_help(e->sink,
+                  rank > 1    ? "its axes are 0 to %d, or -%d to -1 from the last"
+                  : rank == 1 ? "its only axis is 0"
+                              : "it is a scalar",
+                  rank - 1, rank);
         return false;
     }
     *axis = (int)(a < 0 ? a + rank : a);
     return true;
+}
+bool axis_arg(struct elab *e, struct bcall *c, int i, int rank, int *axis)
+{
+    return want_axis(e, c->arg[i], c->span[i], rank, axis);
 }
 struct value checked(struct elab *e, struct bcall *c, val v, uint32_t unit)
 {

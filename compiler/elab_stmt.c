@@ -32,8 +32,7 @@ static void let_pattern(struct elab *e, struct ast *a, struct env *env, struct v
 {
     uint32_t n = v.kind == V_LIST ? v.list->n : v.kind == V_RECORD ? v.record->n : 0;
     if (v.kind != V_POISON && n != a->list.n) {
-        fail(e, DIAG_E2034, a->a->span, "a pattern of %u names for %s", a->list.n, value_text(e, v));
-        v = poison();
+        v = pattern_error(e, a->list.n, v, a->a->span);
     }
     for (uint32_t i = 0; i < a->list.n; i++) {
         struct ast *name = a->list.at[i];
@@ -52,6 +51,7 @@ static void lazy_let(struct elab *e, struct ast *a, struct env *env, enum slot_w
         struct ast *name = a->list.at[i];
         struct slot *s = env_lazy(e, env, name->name, name->span, what, a->a, env);
         s->part = (int)i;
+        s->parts = a->list.n;
         s->label = NULL;
     }
 }

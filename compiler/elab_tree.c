@@ -220,6 +220,7 @@ static struct value tree_error(struct elab *e, const struct value *in, uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         label_operand(e, s->env, s->operand[i], in[i]);
     }
+    diag_help(e->sink, "each(f, tree) applies a fn to every leaf");
     return poison();
 }
 struct value tree_op(struct elab *e, enum op op, const struct value *given, uint32_t n, const struct site *s)
@@ -231,8 +232,7 @@ struct value tree_op(struct elab *e, enum op op, const struct value *given, uint
     for (uint32_t i = 0; i < n; i++) {
         in[i] = tags_simplified(e, given[i]);
         int t = in[i].kind == V_TREE ? (int)in[i].tree : in[i].kind == V_TAGS ? (int)in[i].index : -1;
-        bool scalar = is_scalar_static(in[i]) || (in[i].kind == V_TENSOR && !tensor_type(e, in[i]).rank);
-        if ((t < 0 && !scalar) || (t >= 0 && tree >= 0 && t != tree)) {
+        if ((t < 0 && !is_scalar(e, in[i])) || (t >= 0 && tree >= 0 && t != tree)) {
             return tree_error(e, given, n, s);
         }
         tree = t >= 0 ? t : tree;
@@ -356,19 +356,45 @@ struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_
     build_at(e, at->span);
     return wrap(e, tensor_value(build_pack(&e->b, tree, out), 0), tree, PAD_ZERO);
 }
-struct value tree_field(struct elab *e, struct value p, const char *name, struct span at)
+/* Puts a leaf into nested records by its path; `room` fields fit into each. */
+static void put_leaf(struct elab *e, struct record *r, uint32_t room, const char *path, struct value leaf)
+{
+    const char *dot = strchr(path, '.');
+    const char *name = intern_n(e->names, path, dot ? (size_t)(dot - path) : strlen(path));
+    struct value *at = value_field((struct value){.kind = V_RECORD, .record = r}, name);
+    if (!at) {
+        at = &r->at[r->n];
+        r->name[r->n++] = name;
+        if (dot) {
+            *at = record_value(e, room);
+            at->record->n = 0;
+        }
+    }
+    if (dot) {
+        put_leaf(e, at->record, room, dot + 1, leaf);
+    } else {
+        *at = leaf;
+    }
+}
+/* A tree of one instance has its fields; one of several has a field for each of them. */
+struct value tree_record(struct elab *e, struct value p, struct span at)
 {
     const struct tree_facts *d = directory(e, p.tree);
     if (!d) {
         return poison();
     }
-    for (uint32_t i = 0; i < d->leaf.n; i++) {
-        if (!strcmp(d->leaf.at[i], name) && leaves_known(e, p.tree)) {
-            build_at(e, at);
-            return tensor_value(build_leaf(&e->b, p.node, p.tree, i), 0);
-        }
+    if (!leaves_known(e, p.tree)) {
+        return refuse(e, at, "parts of parameters that a later phase makes");
     }
-    return refuse(e, at, "a field of a parameter tree");
+    struct value r = record_value(e, d->leaf.n);
+    r.record->n = 0;
+    build_at(e, at);
+    for (uint32_t i = 0; i < d->leaf.n; i++) {
+        size_t skip = d->over.n == 1 ? strlen(d->over.at[0]) + 1 : 0;
+        put_leaf(e, r.record, d->leaf.n, d->leaf.at[i] + skip,
+                 tensor_value(build_leaf(&e->b, p.node, p.tree, i), 0));
+    }
+    return r;
 }
 
 /* -- which parameters belong to which tree */

@@ -40,6 +40,15 @@ struct ttype *type_of(struct elab *e, struct value v)
         t = new_type(e, T_TREE);
         t->tree = v.tree;
         return t;
+    case V_VAR: {
+        const struct var *var = &e->g->vars.at[v.index];
+        bool tree = var->kind == VAR_STATE && var->tree;
+        t = new_type(e, tree ? T_TREE : T_TENSOR);
+        t->tree = tree ? var->tree - 1 : 0;
+        t->t = var->type;
+        t->unit = v.unit;
+        return t;
+    }
     case V_BUILTIN:
         return dtype_parse(v.builtin->name) ? tensor_ttype(e, dtype_parse(v.builtin->name)) : NULL;
     case V_RECORD:
@@ -106,6 +115,14 @@ const char *ttype_text(struct elab *e, const struct ttype *t)
 
 /* -- evaluating */
 
+/* The value behind a name in the place of a type. Of a state only the type counts: it is not read, so that it
+ * may stand where it has no value yet. */
+static struct value type_name_value(struct elab *e, struct env *env, const char *name, struct span at)
+{
+    bool closed;
+    struct slot *s = env_find(env, name, &closed);
+    return s && s->kind == SLOT_VAR && !closed ? s->v : name_value(e, env, name, at);
+}
 static struct ttype *named_type(struct elab *e, struct ast *t, struct env *env)
 {
     static const struct {
@@ -125,7 +142,7 @@ static struct ttype *named_type(struct elab *e, struct ast *t, struct env *env)
             }
         }
     }
-    struct value v = name_value(e, env, first, t->span);
+    struct value v = type_name_value(e, env, first, t->span);
     while (dot && v.kind != V_POISON) {
         rest = dot + 1;
         dot = strchr(rest, '.');
@@ -155,6 +172,12 @@ static struct ttype *record_type(struct elab *e, struct ast *t, struct env *env)
     return r;
 }
 /* Axes written in brackets; `..S` adds those bound to it. */
+static bool unbound_rest(struct elab *e, struct ast *a, const char *key)
+{
+    fail(e, DIAG_E2023, a->span, "`%s` is bound by no argument", key);
+    diag_help(e->sink, "an argument binds it: x: f32[%s]", key);
+    return false;
+}
 static bool eval_dims(struct elab *e, struct ast *const *at, uint32_t n, struct env *env, int *rank, dim *d,
                       uint32_t *unit)
 {
@@ -168,8 +191,7 @@ static bool eval_dims(struct elab *e, struct ast *const *at, uint32_t n, struct 
             const char *key = at[i]->name ? arena_printf(e->arena, "..%s", at[i]->name) : "..";
             struct slot *s = env_find(env, key, &closed);
             if (!s) {
-                fail(e, DIAG_E2023, at[i]->span, "`%s` is bound by no argument", key);
-                return false;
+                return unbound_rest(e, at[i], key);
             }
             if (!want_shape(e, s->v, at[i]->span, key, &k, one)) {
                 return false;
@@ -182,8 +204,7 @@ static bool eval_dims(struct elab *e, struct ast *const *at, uint32_t n, struct 
             return false;
         }
         for (int j = 0; j < k; j++) {
-            int64_t c;
-            *unit |= dim_is_const(&e->g->dims, one[j], &c) && c == 1 ? 1u << *rank : 0;
+            *unit |= at[i]->kind == AST_NUM && at[i]->num == 1 ? 1u << *rank : 0; /* only a written 1 */
             d[(*rank)++] = one[j];
         }
     }
@@ -232,6 +253,11 @@ static bool mismatch(struct elab *e, const struct match *m, struct value v)
 {
     fail(e, DIAG_E2030, m->at, "%s must be %s, found %s", m->what, source_slice(e, m->type->span),
          value_text(e, v));
+    if (m->type->kind == AST_TYPE_ARRAY && is_scalar_static(v)) {
+        diag_help(e->sink, "full([..], x) repeats a number or bool");
+    } else {
+        diag_help(e->sink, "change the value or the declared type");
+    }
     return false;
 }
 static struct slot *bound_name(struct env *env, const char *name)
@@ -245,7 +271,7 @@ static struct slot *bound_name(struct env *env, const char *name)
     return NULL;
 }
 static bool dim_mismatch(struct elab *e, const struct match *m, struct value v, int axis, const char *want,
-                         dim found, struct slot *s)
+                         dim d, dim found, struct slot *s)
 {
     fail(e, DIAG_E2033, m->at, "%s is %s: axis %d must be %s, found %s", m->what, value_text(e, v), axis,
          want, dim_text(e, found));
@@ -253,6 +279,12 @@ static bool dim_mismatch(struct elab *e, const struct match *m, struct value v, 
         diag_label(e->sink, s->span, "`%s` was fixed here", s->name);
     }
     diag_label(e->sink, m->type->span, "declared %s", source_slice(e, m->type->span));
+    if (s && s->what == NAME_DIM) {
+        diag_help(e->sink, "where the two may differ, give them different names in the type");
+    } else {
+        diag_help(e->sink, "change the value or the declared type");
+    }
+    help_tail(e, d, found);
     return false;
 }
 static bool match_dim(struct elab *e, const struct match *m, struct ast *a, dim found, int axis,
@@ -273,7 +305,19 @@ static bool match_dim(struct elab *e, const struct match *m, struct ast *a, dim 
     }
     const char *written = source_slice(e, a->span), *size = dim_text(e, d);
     const char *text = strcmp(written, size) ? arena_printf(e->arena, "%s = %s", written, size) : size;
-    return dim_mismatch(e, m, v, axis, text, found, s);
+    return dim_mismatch(e, m, v, axis, text, d, found, s);
+}
+static const char *rest_text(struct elab *e, struct value axes)
+{
+    struct text t = {.arena = e->arena};
+    text_printf(&t, "[");
+    for (uint32_t i = 0; i < axes.list->n; i++) {
+        struct value d = axes.list->at[i];
+        text_printf(&t, "%s%s", i ? ", " : "",
+                    d.kind == V_DIM ? dim_text(e, d.d) : arena_printf(e->arena, "%.0f", d.num));
+    }
+    text_printf(&t, "]");
+    return t.at;
 }
 static bool match_rest(struct elab *e, const struct match *m, struct ast *a, const dim *found, int n,
                        struct value v)
@@ -289,8 +333,7 @@ static bool match_rest(struct elab *e, const struct match *m, struct ast *a, con
     const char *key = arena_printf(e->arena, "..%s", a->name);
     struct slot *s = bound_name(m->env, key);
     if (!s && !m->binds) {
-        fail(e, DIAG_E2023, a->span, "`%s` is bound by no argument", key);
-        return false;
+        return unbound_rest(e, a, key);
     }
     if (!s) {
         struct value l = list_value(e, (uint32_t)n);
@@ -308,6 +351,7 @@ static bool match_rest(struct elab *e, const struct match *m, struct ast *a, con
         fail(e, DIAG_E2032, m->at, "%s is %s, but `%s` was bound to other axes", m->what, value_text(e, v),
              key);
         diag_label(e->sink, s->span, "`%s` was bound here", key);
+        diag_help(e->sink, "it is %s; another name (`..T`) binds other axes", rest_text(e, s->v));
     }
     return same;
 }
@@ -323,6 +367,8 @@ static bool match_axes(struct elab *e, const struct match *m, const struct axes 
              t.rank, t.rank == 1 ? "i" : "e", rest < 0 ? "" : "at least ", rest < 0 ? n : n - 1,
              source_slice(e, m->type->span));
         diag_label(e->sink, m->type->span, "declared here");
+        diag_help(e->sink,
+                  "x[_] adds an axis, x[0] drops one; `..S` in a type stands for any number of them");
         return false;
     }
     bool ok = true;
@@ -421,13 +467,26 @@ static struct value copy_record(struct elab *e, struct value v)
     memcpy(r.record->name, v.record->name, v.record->n * sizeof *r.record->name);
     return r;
 }
+/* Arguments may have more fields, results may not. */
+static bool same_fields(const struct ast *t, struct value v)
+{
+    bool same = t->list.n == v.record->n;
+    for (uint32_t i = 0; same && i < t->list.n; i++) {
+        same = !strcmp(t->list.at[i]->name, v.record->name[i]);
+    }
+    return same;
+}
 static bool match_record(struct elab *e, const struct match *m, struct ast *t, struct axes x, struct value *v)
 {
     if (v->kind == V_INST) {
         *v = instance_params(e, v->inst, m->at);
     }
-    if (v->kind != V_RECORD) {
-        return mismatch(e, m, *v);
+    if (v->kind != V_RECORD || (!m->binds && !same_fields(t, *v))) {
+        bool found = mismatch(e, m, *v);
+        if (v->kind == V_RECORD) {
+            diag_help(e->sink, "the fields of a result are those of its type, in that order");
+        }
+        return found;
     }
     bool ok = true;
     *v = copy_record(e, *v); /* unit axes are a matter of this argument alone */
@@ -436,6 +495,7 @@ static bool match_record(struct elab *e, const struct match *m, struct ast *t, s
         struct value *f = value_field(*v, p->name);
         if (!f) {
             fail(e, DIAG_E1002, m->at, "%s has no field `%s`: %s", m->what, p->name, value_text(e, *v));
+            help_names(e, p->name, v->record->name, v->record->n);
             return false;
         }
         struct match part = {p->type, m->env, m->at,
@@ -505,18 +565,44 @@ bool match_result(struct elab *e, struct ast *t, struct value *v, struct env *en
 
 /* -- a value of a type */
 
+/* Says how a value would fit. */
+static struct value unfit(struct elab *e, const struct ttype *t, struct value v, struct span at,
+                          const char *what)
+{
+    fail(e, DIAG_E2030, at, "%s must be %s, found %s", what, ttype_text(e, t), value_text(e, v));
+    if (t->kind == T_RECORD) {
+        diag_help(e->sink, "a record with these fields in this order, or a scalar for all of them");
+    } else if (t->kind == T_TREE) {
+        diag_help(e->sink, "a number for every leaf, or a value of that tree");
+    } else if (v.kind == V_TENSOR && tensor_type(e, v).dtype != t->t.dtype) {
+        diag_help(e->sink, "%s(x) casts", dtype_name(t->t.dtype));
+    } else if (v.kind == V_NUM && t->t.dtype == DT_I32) {
+        diag_help(e->sink, "an i32 takes whole numbers: declare it f32, or round");
+    } else if (t->t.dtype == DT_BOOL) {
+        diag_help(e->sink, "a bool takes true and false; 0 and 1 stand for them");
+    } else {
+        diag_help(e->sink, "a scalar fills every element; a tensor has exactly the type");
+    }
+    if (v.kind == V_TENSOR && t->kind == T_TENSOR) {
+        struct type found = tensor_type(e, v);
+        help_tail_types(e, &t->t, &found);
+    }
+    return poison();
+}
 static struct value fill_record(struct elab *e, struct ttype *t, struct value v, struct span at,
                                 const char *what)
 {
     struct value r = record_value(e, t->n);
+    bool equal = v.kind != V_RECORD || v.record->n == t->n;
+    for (uint32_t i = 0; equal && i < t->n; i++) {
+        equal = v.kind != V_RECORD || !strcmp(v.record->name[i], t->name[i]);
+    }
+    if (!equal) {
+        return unfit(e, t, v, at, what);
+    }
     for (uint32_t i = 0; i < t->n; i++) {
-        struct value *f = v.kind == V_RECORD ? value_field(v, t->name[i]) : &v;
-        if (!f || (v.kind == V_RECORD && v.record->n != t->n)) {
-            return fail(e, DIAG_E2030, at, "%s must be %s, found %s", what, ttype_text(e, t),
-                        value_text(e, v));
-        }
         r.record->name[i] = t->name[i];
-        r.record->at[i] = fill_type(e, t->at[i], *f, at, what);
+        r.record->at[i] = fill_type(e, t->at[i], v.kind == V_RECORD ? v.record->at[i] : v, at, what);
     }
     return r;
 }
@@ -538,9 +624,7 @@ struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct s
             r.node = build_expand(&e->b, emit_number(e, v, DT_F32), flat.rank, flat.dim);
             return tree_masked(e, r, 0);
         }
-        return v.kind == V_TREE && v.tree == t->tree ? v
-                                                     : fail(e, DIAG_E2030, at, "%s must be %s, found %s",
-                                                            what, ttype_text(e, t), value_text(e, v));
+        return v.kind == V_TREE && v.tree == t->tree ? v : unfit(e, t, v, at, what);
     }
     if (t->kind != T_TENSOR) {
         return fail(e, DIAG_E2030, at, "%s cannot be %s", what, ttype_text(e, t));
@@ -552,8 +636,7 @@ struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct s
         }
         if (d == DT_BOOL ? v.kind != V_BOOL
                          : v.kind == V_BOOL || (d == DT_I32 && v.kind == V_NUM && !v.is_int)) {
-            return fail(e, DIAG_E2030, at, "%s is %s and cannot be %s", what, ttype_text(e, t),
-                        value_text(e, v));
+            return unfit(e, t, v, at, what);
         }
         return tensor_value(build_expand(&e->b, emit_number(e, v, d), t->t.rank, t->t.dim), t->unit);
     }
@@ -562,7 +645,7 @@ struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct s
         return tensor_value(build_expand(&e->b, v.node, t->t.rank, t->t.dim), t->unit);
     }
     if (v.kind != V_TENSOR || !type_equal(&found, &t->t)) {
-        return fail(e, DIAG_E2030, at, "%s must be %s, found %s", what, ttype_text(e, t), value_text(e, v));
+        return unfit(e, t, v, at, what);
     }
     return tensor_value(v.node, t->unit);
 }
