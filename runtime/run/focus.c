@@ -12,7 +12,8 @@ static bool reads_metrics(const struct graph *g, uint32_t phase)
     bool reads = false;
     for (uint32_t i = 1; i < g->nodes.n; i++) {
         const struct node *n = graph_node(g, i);
-        reads |= n->phase == phase && n->op == OP_metric && node_attrs(g, n)[0] != (int64_t)phase;
+        reads |= n->phase == phase && op_attr((enum op)n->op, "metric") >= 0 &&
+                 node_attrs(g, n)[0] != (int64_t)phase;
     }
     return reads;
 }
