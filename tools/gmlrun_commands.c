@@ -1,4 +1,5 @@
 /* The commands that run a model. Results go to stdout, progress to stderr. */
+#include "runtime/plan/print.h"
 #include "tools/gmlrun.h"
 
 static enum status open_run(struct call *c, struct run **r)
@@ -81,8 +82,6 @@ enum status command_summary(struct call *c)
     run_close(r);
     return ST_OK;
 }
-
-static const char *const part_name[PART_COUNT] = {"forward", "loss", "backward", "optimizer"};
 
 static void bench_json(struct call *c, const struct run *r, const struct bench *b)
 {

@@ -42,7 +42,7 @@ static const struct option_spec table[] = {
     [OPT_DEBUG_PLAN] = {"debug-plan", 0, OPTION_FLAG, NULL, "no memory reuse, poison and red zones; slow",
                         "train eval predict"},
     [OPT_PARTS] = {"parts", 0, OPTION_FLAG, NULL, "time forward, loss, backward and optimizer apart",
-                   "bench"},
+                   "train bench"},
     [OPT_CUDA_PATH] = {"cuda-path", 0, OPTION_TEXT, "DIR", "folder of the CUDA libraries",
                        "train eval predict bench compare doctor"},
     [OPT_SAMPLES] = {"samples", 0, OPTION_INT, "N", "elements of each parameter to check; default 8",

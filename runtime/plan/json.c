@@ -55,11 +55,10 @@ static json_t *place_json(const struct graph *g, struct span s)
 
 static json_t *launch_json(const struct plan *p, const struct plan_op *op)
 {
-    static const char *const part[PART_COUNT] = {"forward", "loss", "backward", "optimizer"};
     const struct graph *g = p->graph;
     const struct node *n = graph_node(g, op->node);
     return json_pack("{s:s, s:s, s:[I], s:o, s:o, s:o, s:o, s:I, s:I}", "op", op_table[op->op].name, "part",
-                     part[op->part], "nodes", (json_int_t)op->node, "scope",
+                     part_name[op->part], "nodes", (json_int_t)op->node, "scope",
                      text_or_null(g->scopes.at[n->scope]), "place", place_json(g, n->span), "in",
                      operands_json(op->k.in, op->k.n_in), "out", operands_json(op->k.out, op->k.n_out),
                      "work", (json_int_t)op->k.work, "work_bytes", (json_int_t)op->k.work_bytes);

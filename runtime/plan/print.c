@@ -4,6 +4,8 @@
 #include "runtime/plan/internal.h"
 #include "runtime/plan/print.h"
 
+const char *const part_name[PART_COUNT] = {"forward", "loss", "backward", "optimizer"};
+
 const char *bytes_text(struct arena *a, uint64_t n)
 {
     static const char *const unit[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};

@@ -10,6 +10,7 @@ const char *span_text(const struct graph *g, struct span s, struct arena *a);
 /* "train: net.fc.0 matmul f32[128, 256]" with the sizes of the launch that makes it */
 const char *value_name(const struct plan *p, uint32_t variant, uint32_t node, struct arena *a);
 
+extern const char *const part_name[PART_COUNT]; /* "forward", .. */
 /* The whole plan as one JSON document, described in docs/dump.md. */
 void plan_json(const struct plan *p, FILE *out);
 

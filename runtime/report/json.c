@@ -36,10 +36,10 @@ const char *json_text(struct arena *a, const char *s)
     return t.at;
 }
 
-static void metrics_text(struct text *t, const struct metric_value *m, uint32_t n)
+static void metrics_text(struct text *t, const char *key, const struct metric_value *m, uint32_t n)
 {
     char number[32];
-    text_printf(t, ", \"metrics\": {");
+    text_printf(t, ", \"%s\": {", key);
     for (uint32_t i = 0; i < n; i++) {
         text_printf(t, "%s", i ? ", " : "");
         string_text(t, m[i].name);
@@ -56,7 +56,7 @@ const char *event_json(struct arena *a, const struct event *e)
     text_printf(&t, "{\"event\": \"%s\", \"phase\": ", names[e->kind]);
     string_text(&t, e->phase);
     text_printf(&t, ", \"step\": %lld, \"epoch\": %lld", (long long)e->step, (long long)e->epoch);
-    metrics_text(&t, e->metric, e->n_metric);
+    metrics_text(&t, "metrics", e->metric, e->n_metric);
     text_printf(&t, ", \"seconds\": %.3f}", e->seconds);
     return t.at;
 }
@@ -66,11 +66,14 @@ const char *summary_json(struct arena *a, const struct summary *s)
     struct text t = {.arena = a};
     text_printf(&t, "{\"event\": \"summary\", \"status\": ");
     string_text(&t, s->status);
-    metrics_text(&t, s->metric, s->n_metric);
+    metrics_text(&t, "metrics", s->metric, s->n_metric);
     text_printf(&t,
                 ", \"steps\": %lld, \"skipped\": %lld, \"seconds\": %.3f, \"device\": ", (long long)s->steps,
                 (long long)s->skipped, s->seconds);
     string_text(&t, s->device);
+    if (s->part_ms) {
+        metrics_text(&t, "part_ms", s->part_ms, s->n_part);
+    }
     text_printf(&t, "}");
     return t.at;
 }

@@ -230,4 +230,7 @@ void summary_print(const struct summary *s, FILE *out)
         fprintf(out, ", %lld of them without finite gradients", (long long)s->skipped);
     }
     fputc('\n', out);
+    for (uint32_t i = 0; i < s->n_part; i++) {
+        fprintf(out, "%-10s %.4f ms a step\n", s->part_ms[i].name, s->part_ms[i].value);
+    }
 }

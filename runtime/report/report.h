@@ -32,7 +32,9 @@ struct summary {
     uint32_t n_metric;
     int64_t steps, skipped;
     double seconds;
-    const char *device, *status; /* "cpu", "cuda: NVIDIA H200"; "done", "stopped", ... */
+    const char *device, *status;        /* "cpu", "cuda: NVIDIA H200"; "done", "stopped", ... */
+    const struct metric_value *part_ms; /* mean time of each part of a training step; NULL = not timed */
+    uint32_t n_part;
 };
 
 struct report_options {

@@ -65,8 +65,19 @@ void fill_summary(struct run *r, enum status st, struct summary *out)
                          : st == ST_STOPPED ? "stopped"
                          : st == ST_NUMERIC ? "not finite"
                                             : failed;
-    *out = (struct summary){
-        m, n, r->steps_seen, r->skipped, clock_seam.seconds() - r->start, r->device_name, status};
+    struct metric_value *part = arena_array(r->arena, struct metric_value, PART_COUNT);
+    for (int i = 0; i < PART_COUNT && r->part_steps; i++) {
+        part[i] = (struct metric_value){part_name[i], 1e3 * r->part_seconds[i] / (double)r->part_steps};
+    }
+    *out = (struct summary){.metric = m,
+                            .n_metric = n,
+                            .steps = r->steps_seen,
+                            .skipped = r->skipped,
+                            .seconds = clock_seam.seconds() - r->start,
+                            .device = r->device_name,
+                            .status = status,
+                            .part_ms = r->part_steps ? part : NULL,
+                            .n_part = r->part_steps ? PART_COUNT : 0};
 }
 
 /* -- the tree of parameters */

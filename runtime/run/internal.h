@@ -56,7 +56,9 @@ struct run {
     struct report *report;
     const char *folder;
     double start;
-    const struct run_watch *watch; /* NULL = nobody */
+    const struct run_watch *watch;   /* NULL = nobody */
+    double part_seconds[PART_COUNT]; /* options.parts: of all training steps so far, */
+    int64_t part_steps;              /* that many */
     /* launches */
     uint64_t launched, seen;
     struct pending pending[IN_FLIGHT];

@@ -170,6 +170,18 @@ static bool next_is_tail(struct run *r, uint32_t phase)
     return tail;
 }
 
+/* Waits for the launch: parts are timed apart, so nothing overlaps. */
+static enum status add_parts(struct run *r)
+{
+    double seconds[PART_COUNT];
+    enum status st = r->backend->parts(r->exec, seconds);
+    for (int i = 0; i < PART_COUNT && st == ST_OK; i++) {
+        r->part_seconds[i] += seconds[i];
+    }
+    r->part_steps++;
+    return st == ST_OK ? ST_OK : device_failed(r, st);
+}
+
 static enum status launch(struct run *r, uint32_t phase, bool first, struct pending w)
 {
     bool tail = next_is_tail(r, phase);
@@ -186,6 +198,9 @@ static enum status launch(struct run *r, uint32_t phase, bool first, struct pend
     r->pending[++r->launched % IN_FLIGHT] = w;
     r->phase[phase].launches++;
     r->steps_issued += r->phase[phase].counts;
+    if (r->o->parts && r->report && r->phase[phase].counts) {
+        TRY(add_parts(r));
+    }
     if (r->watch && r->watch->launched) {
         TRY(r->watch->launched(r, v));
     }

@@ -96,6 +96,12 @@ exits 0 "7 steps" "$gmlrun" train digits.gml --device cpu --phase train --steps 
 exits 0 "11 steps" "$gmlrun" train digits.gml --device cpu --phase train --out once -q
 "$gmlrun" train digits.gml --device cpu --steps 7 --out seven -q >/dev/null
 cmp alone/weights.safetensors seven/weights.safetensors || fail "--phase train is another training"
+exits 0 "backward " "$gmlrun" train digits.gml --device cpu --steps 7 --parts --out parts -q
+cmp parts/weights.safetensors seven/weights.safetensors || fail "--parts is another training"
+tail -n 1 parts/metrics.jsonl | python3 -c '
+import json, sys
+p = json.load(sys.stdin)["part_ms"]
+assert list(p) == ["forward", "loss", "backward", "optimizer"] and all(x > 0 for x in p.values()), p' || bad=1
 exits 2 "no phase \`trian\`" "$gmlrun" train digits.gml --device cpu --phase trian --out no
 [ -e no ] && fail "a refused run left its folder"
 
