@@ -61,7 +61,8 @@ START_TEST(metrics_file_has_a_line_each)
     ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
     struct event e = {EVENT_EPOCH, "train", 11, 1, m, 2, 1.5, false};
     ck_assert_int_eq(report_event(r, &e), ST_OK);
-    struct summary s = {m, 1, 11, 0, 2.5, "cpu", "done"};
+    struct metric_value parts[] = {{"forward", 0.5}, {"loss", 0.25}};
+    struct summary s = {m, 1, 11, 0, 2.5, "cpu", "done", parts, 2};
     ck_assert_int_eq(report_summary(r, &s), ST_OK);
     report_close(r);
     char *text;
@@ -77,6 +78,7 @@ START_TEST(metrics_file_has_a_line_each)
     j = line(&text);
     ck_assert_str_eq(json_string_value(json_object_get(j, "event")), "summary");
     ck_assert_str_eq(json_string_value(json_object_get(j, "device")), "cpu");
+    ck_assert(json_number_value(json_object_get(json_object_get(j, "part_ms"), "loss")) == 0.25);
     json_decref(j);
     ck_assert_int_eq(*text, 0);
 }
