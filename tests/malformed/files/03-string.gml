@@ -1,0 +1,3 @@
+gml 1
+config a = "never closed
+config b = 1

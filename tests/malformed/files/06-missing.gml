@@ -1,0 +1,2 @@
+gml 1
+import no_such_module

@@ -1,0 +1,43 @@
+gml 1
+fn f0(x) { return exp(x) + sin(x) }
+fn f1(x) { return f0(x) + f0(x + 1) }
+fn f2(x) { return f1(x) + f1(x + 2) }
+fn f3(x) { return f2(x) + f2(x + 3) }
+fn f4(x) { return f3(x) + f3(x + 4) }
+fn f5(x) { return f4(x) + f4(x + 5) }
+fn f6(x) { return f5(x) + f5(x + 6) }
+fn f7(x) { return f6(x) + f6(x + 7) }
+fn f8(x) { return f7(x) + f7(x + 8) }
+fn f9(x) { return f8(x) + f8(x + 9) }
+fn f10(x) { return f9(x) + f9(x + 10) }
+fn f11(x) { return f10(x) + f10(x + 11) }
+fn f12(x) { return f11(x) + f11(x + 12) }
+fn f13(x) { return f12(x) + f12(x + 13) }
+fn f14(x) { return f13(x) + f13(x + 14) }
+fn f15(x) { return f14(x) + f14(x + 15) }
+fn f16(x) { return f15(x) + f15(x + 16) }
+fn f17(x) { return f16(x) + f16(x + 17) }
+fn f18(x) { return f17(x) + f17(x + 18) }
+fn f19(x) { return f18(x) + f18(x + 19) }
+fn f20(x) { return f19(x) + f19(x + 20) }
+fn f21(x) { return f20(x) + f20(x + 21) }
+fn f22(x) { return f21(x) + f21(x + 22) }
+fn f23(x) { return f22(x) + f22(x + 23) }
+fn f24(x) { return f23(x) + f23(x + 24) }
+fn f25(x) { return f24(x) + f24(x + 25) }
+fn f26(x) { return f25(x) + f25(x + 26) }
+fn f27(x) { return f26(x) + f26(x + 27) }
+fn f28(x) { return f27(x) + f27(x + 28) }
+fn f29(x) { return f28(x) + f28(x + 29) }
+fn f30(x) { return f29(x) + f29(x + 30) }
+fn f31(x) { return f30(x) + f30(x + 31) }
+fn f32(x) { return f31(x) + f31(x + 32) }
+fn f33(x) { return f32(x) + f32(x + 33) }
+fn f34(x) { return f33(x) + f33(x + 34) }
+fn f35(x) { return f34(x) + f34(x + 35) }
+fn f36(x) { return f35(x) + f35(x + 36) }
+fn f37(x) { return f36(x) + f36(x + 37) }
+fn f38(x) { return f37(x) + f37(x + 38) }
+fn f39(x) { return f38(x) + f38(x + 39) }
+fn f40(x) { return f39(x) + f39(x + 40) }
+phase p { output o = f40(uniform[2]) }

@@ -1,0 +1,2 @@
+gml 1
+config a = 1e999
