@@ -12,8 +12,11 @@ bool spend(struct elab *e, uint32_t work, struct span at)
         diag_help(e->sink,
                   "loops and calls are expanded in place: is one of them too long, or without an end?");
     }
-    return e->work < LIMIT_WORK &&
-           e->g->nodes.n < LIMIT_NODES; /* too many nodes were reported by graph_add */
+    if (e->work < LIMIT_WORK && e->g->nodes.n >= LIMIT_NODES) {
+        e->work = LIMIT_WORK; /* one error */
+        fail(e, DIAG_E0110, at, "the model expands to more than %d operations", (int)LIMIT_NODES);
+    }
+    return e->work < LIMIT_WORK;
 }
 bool frame_push(struct elab *e, struct frame *f, struct inst *inst, const char *what, struct span call)
 {

@@ -104,10 +104,23 @@ static void report_cycle(struct elab *e, struct module *from, struct module *to,
     fail(e, DIAG_E0106, at, "import cycle: %s imports %s", to->name, chain);
     diag_help(e->sink, "move what both files need into a third one");
 }
+/* A model cannot name files outside of the folders that are searched. */
+static bool stays_inside(const char *file)
+{
+    size_t n = strlen(file);
+    bool up = !strncmp(file, "../", 3) || strstr(file, "/../");
+    return file[0] != '/' && !up && n > 4 && !strcmp(file + n - 4, ".gml");
+}
 static struct module *load_import(struct elab *e, struct module *m, struct ast *a, uint32_t depth)
 {
     bool is_std;
-    const char *file = import_file(e, a), *path = find_import(e, m, file, &is_std);
+    const char *file = import_file(e, a);
+    if (!stays_inside(file)) {
+        fail(e, DIAG_E0107, a->span, "`%s` is no .gml file below a folder that is searched", file);
+        diag_help(e->sink, "-I FOLDER adds a folder; then the path is relative to it");
+        return NULL;
+    }
+    const char *path = find_import(e, m, file, &is_std);
     char *text;
     size_t n;
     if (!path) {

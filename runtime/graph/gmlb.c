@@ -232,8 +232,9 @@ static enum status check_header(struct reader *r, const char *bytes, size_t n)
         return ST_DATA;
     }
     if (length > n - HEADER) {
-        return diag_emit(r->sink, DIAG_F1004, NO_SPAN, "%s: truncated at offset %zu of %llu", r->path, n,
-                         (unsigned long long)length + HEADER);
+        return diag_emit(r->sink, DIAG_F1004, NO_SPAN,
+                         "%s: truncated at offset %zu, %llu bytes should follow the header", r->path, n,
+                         (unsigned long long)length);
     }
     if (length < n - HEADER) {
         return diag_emit(r->sink, DIAG_F1005, NO_SPAN, "%s: %zu bytes behind the end", r->path,

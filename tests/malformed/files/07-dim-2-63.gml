@@ -1,2 +1,2 @@
 gml 1
-phase p { let x: f32[9223372036854775808] = zeros[1] }
+phase p { output o = zeros([9223372036854775808]) }

@@ -1,3 +1,2 @@
 gml 1
-phase p { let x = zeros[0 - 1]
- output o = x }
+phase p { output o = zeros([0 - 1]) }

@@ -1,3 +1,2 @@
 gml 1
-phase p { let x = zeros[1000000000, 1000000000, 1000000000]
- output o = mean(x) }
+phase p { output o = mean(rand.uniform([1000000000, 1000000000, 1000000000], 0, 1)) }

@@ -1,5 +1,5 @@
 gml 1
-fn f0(x) { return exp(x) + sin(x) }
+fn f0(x) { return x + rand.uniform([2], 0, 1) }
 fn f1(x) { return f0(x) + f0(x + 1) }
 fn f2(x) { return f1(x) + f1(x + 2) }
 fn f3(x) { return f2(x) + f2(x + 3) }
@@ -40,4 +40,4 @@ fn f37(x) { return f36(x) + f36(x + 37) }
 fn f38(x) { return f37(x) + f37(x + 38) }
 fn f39(x) { return f38(x) + f38(x + 39) }
 fn f40(x) { return f39(x) + f39(x + 40) }
-phase p { output o = f40(uniform[2]) }
+phase p { output o = f40(ones([2])) }

@@ -1,4 +1,4 @@
 gml 1
-phase p { let a = uniform[8, 16]
- let b = uniform[17, 4]
+phase p { let a = ones([8, 16])
+ let b = ones([17, 4])
  output o = a @ b }

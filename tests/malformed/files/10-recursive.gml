@@ -1,3 +1,3 @@
 gml 1
 fn f(x) { return f(x) }
-phase p { output o = f(1.0) }
+phase p { output o = f(ones([2])) }
