@@ -6,6 +6,7 @@
 
 struct parity_case {
     double tolerance; /* relative to max(1, |cpu|); 0 = the same bits (all NaN are one) */
+    uint8_t dtype;    /* of what the row computes with, for the table */
     char text[64];    /* "f32[128, 256]" */
 };
 /* A plan under construction. `image` is the host arena, with inputs filled in; op[i] belongs to at[i]. */
@@ -16,11 +17,15 @@ struct parity {
     struct target target;
     VEC(struct plan_op) op;
     VEC(struct parity_case) at;
-    uint64_t random; /* state of the input generator */
+    uint64_t random;  /* state of the input generator */
+    const char *only; /* a row's name: cases of other rows are dropped; NULL = all */
+    int shape_step;   /* every n-th of the shapes */
 };
 
-/* Adds the cases of every operator (gpu_parity_cases.c). */
+/* Adds the corner cases of every operator (gpu_parity_cases.c). */
 void parity_cases(struct parity *p);
+/* Adds every operator over 50 shapes and the dtypes it has (gpu_parity_shapes.c). */
+void parity_shapes(struct parity *p);
 /* Adds cases that must raise a fault: a bad index, a bad label. */
 void parity_faults(struct parity *p);
 

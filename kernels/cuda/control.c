@@ -10,14 +10,11 @@ static int control_read(enum op op, const struct kargs *k, struct launch *l)
                                .a = k->n_attr > 0 ? (int32_t)k->attr[0] : 0,
                                .b = k->n_attr > 1 ? (int32_t)k->attr[k->n_attr - 1] : 0,
                                .dtype = k->out[0].dtype};
-    if (p.dtype != DT_F32 && p.dtype != DT_I32 && p.dtype != DT_BOOL) {
-        return CUDA_UNSUPPORTED;
-    }
     return launch_make(l, cuda_control_function(op), 1, 1, 1, 1, &p, sizeof p);
 }
 
-static int random_launch(enum op op, const struct kargs *k, struct random_params *p, const struct target *t,
-                         struct launch *l)
+static int random_launch(enum op op, enum dtype type, const struct kargs *k, struct random_params *p,
+                         const struct target *t, struct launch *l)
 {
     const struct operand *out = &k->out[0];
     p->out = out->offset;
@@ -29,7 +26,8 @@ static int random_launch(enum op op, const struct kargs *k, struct random_params
     if (!operand_is_contiguous(out)) {
         return CUDA_UNSUPPORTED;
     }
-    return launch_make(l, cuda_random_function(op), grid_for(t, p->n, 4 * 256), 1, 256, 1, p, sizeof *p);
+    return launch_make(l, cuda_random_function(op, type), grid_for(t, p->n, 4 * 256), 1, 256, 1, p,
+                       sizeof *p);
 }
 
 /* uniform, normal, bernoulli, randint: op id, phase. */
@@ -38,10 +36,9 @@ static int draw(enum op op, const struct kargs *k, const struct target *t, struc
     struct random_params p = {.op_id = (uint64_t)k->attr[0], .phase = (int32_t)k->attr[1]};
     if (op == OP_bernoulli || op == OP_randint) {
         p.p = k->in[0].offset;
-    } else if (k->out[0].dtype != DT_F32) {
-        return CUDA_UNSUPPORTED;
     }
-    return random_launch(op, k, &p, t, l);
+    return random_launch(op, (enum dtype)(op == OP_bernoulli ? k->in[0].dtype : k->out[0].dtype), k, &p, t,
+                         l);
 }
 
 /* op id, n; inputs index and epoch. */
@@ -52,7 +49,7 @@ static int shuffle(enum op op, const struct kargs *k, const struct target *t, st
                               .index = k->in[0].offset,
                               .epoch = k->in[1].offset};
     walk_operands(&p.walk, 2, (const struct operand *const[]){&k->in[0], &k->out[0]});
-    return p.bound > UINT32_MAX ? CUDA_UNSUPPORTED : random_launch(op, k, &p, t, l);
+    return p.bound > UINT32_MAX ? CUDA_UNSUPPORTED : random_launch(op, DT_I32, k, &p, t, l);
 }
 
 /* phase, shuffled, op id. */
@@ -60,7 +57,7 @@ static int rows(enum op op, const struct kargs *k, const struct target *t, struc
 {
     struct random_params p = {
         .phase = (int32_t)k->attr[0], .shuffled = k->attr[1] != 0, .op_id = (uint64_t)k->attr[2]};
-    return random_launch(op, k, &p, t, l);
+    return random_launch(op, DT_I32, k, &p, t, l);
 }
 
 #define CONTROL_OP(name, call)                                                                               \

@@ -2,12 +2,15 @@
  * metrics and counters of the tick are those of the CPU to the bit. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/tick.h"
-#include "runtime/base/dtype.h"
 
 __device__ __forceinline__ void put_number(char *at, int dtype, double x)
 {
     if (dtype == DT_F32) {
         *(float *)at = (float)x;
+    } else if (dtype == DT_F64) {
+        *(double *)at = x;
+    } else if (dtype == DT_BF16) {
+        *(bf16 *)at = bf16_round((float)x);
     } else if (dtype == DT_I32) {
         *(int32_t *)at = to_i32(x);
     } else {

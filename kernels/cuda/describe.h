@@ -33,4 +33,10 @@ static inline const struct operand *control_operand(const struct kargs *k)
 int describe_copy(const struct operand *in, const struct operand *out, const struct target *t,
                   struct launch *l);
 
+/* radix.c: sorts the places of p's segments by `passes` digits of their keys, least significant first; an odd
+ * pass (the second, the fourth ..) writes `odd`. dtype: of the keys, DT_NONE for places. Returns the number
+ * of launches. */
+int describe_radix(struct radix_params *p, int dtype, int passes, uint64_t even, uint64_t odd,
+                   struct launch *l, int max);
+
 #endif

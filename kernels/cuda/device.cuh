@@ -4,6 +4,44 @@
 #include "kernels/cuda/functions.h"
 #include "kernels/cuda/params.h"
 #include "kernels/vocab.h"
+#include "runtime/base/bf16.h"
+#include "runtime/base/dtype.h"
+
+/* What a stored value is computed as; bf16 is only stored. */
+template <class S> struct work {
+    typedef S type;
+};
+template <> struct work<bf16> {
+    typedef float type;
+};
+template <class S> using work_of = typename work<S>::type;
+template <class S> __device__ __forceinline__ S get(S x)
+{
+    return x;
+}
+__device__ __forceinline__ float get(bf16 x)
+{
+    return bf16_widen(x);
+}
+/* Rounded to what is stored. */
+template <class S> struct store {
+    template <class V> static __device__ __forceinline__ S from(V v)
+    {
+        return (S)v;
+    }
+};
+template <> struct store<bf16> {
+    static __device__ __forceinline__ bf16 from(float v)
+    {
+#ifdef __CUDA_ARCH__
+        bf16 r;
+        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(v));
+        return r;
+#else
+        return bf16_round(v);
+#endif
+    }
+};
 
 /* Element offsets of index i for the first N operands. I is a 32-bit type where the walk is small: divisions
  * are what costs here. */

@@ -28,8 +28,8 @@ static void batch_walk(const struct operand *x, const struct operand *w, const s
 
 static bool shapes_are_plain(const struct operand *x, const struct operand *w, const struct operand *out)
 {
-    return x->rank >= 2 && w->rank == x->rank && out->rank == x->rank && x->dtype == DT_F32 &&
-           w->dtype == DT_F32 && out->dtype == DT_F32;
+    return x->rank >= 2 && w->rank == x->rank && out->rank == x->rank &&
+           dtype_is_float((enum dtype)x->dtype) && w->dtype == x->dtype && out->dtype == x->dtype;
 }
 
 bool cudalib_matmul(const struct kargs *k, struct gemm *g)
@@ -42,7 +42,7 @@ bool cudalib_matmul(const struct kargs *k, struct gemm *g)
     struct walk b;
     batch_walk(x, w, out, &b);
     bool td;
-    *g = (struct gemm){.m = out->dim[r - 1], .n = out->dim[r - 2], .k = x->dim[r - 1]};
+    *g = (struct gemm){.dtype = out->dtype, .m = out->dim[r - 1], .n = out->dim[r - 2], .k = x->dim[r - 1]};
     if (g->m < 1 || g->n < 1 || g->k < 1 || b.n < 1 || b.rank > 2 || g->m > INT32_MAX || g->n > INT32_MAX ||
         g->k > INT32_MAX) {
         return false;
@@ -60,9 +60,10 @@ bool cudalib_matmul(const struct kargs *k, struct gemm *g)
     g->stride_d = b.stride[2][in];
     g->calls = b.rank == 2 ? b.dim[0] : 1;
     if (b.rank == 2) {
-        g->step_b = b.stride[0][0] * 4;
-        g->step_a = b.stride[1][0] * 4;
-        g->step_d = b.stride[2][0] * 4;
+        int64_t size = (int64_t)dtype_size((enum dtype)out->dtype);
+        g->step_b = b.stride[0][0] * size;
+        g->step_a = b.stride[1][0] * size;
+        g->step_d = b.stride[2][0] * size;
     }
     g->a = w->offset;
     g->b = x->offset;
@@ -96,8 +97,8 @@ int cuda_matmul(const struct kargs *k, const struct target *t, struct launch *l,
         return 0;
     }
     int64_t rows = ceil_div(p.m, TILE), columns = ceil_div(p.n, TILE);
-    int got =
-        launch_make(l, cuda_matmul_function(), columns, rows < 65535 ? rows : 65535, TILE, 8, &p, sizeof p);
+    int got = launch_make(l, cuda_matmul_function(out->dtype), columns, rows < 65535 ? rows : 65535, TILE, 8,
+                          &p, sizeof p);
     if (got == 1) {
         l->grid[2] = (uint32_t)(p.batch.n < 65535 ? p.batch.n : 65535);
     }

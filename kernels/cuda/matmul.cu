@@ -2,7 +2,8 @@
  * results of one column. */
 #include "kernels/cuda/device.cuh"
 
-__device__ __forceinline__ void load_tile(float (&tile)[TILE][TILE + 1], const float *from, int64_t row0,
+template <class S>
+__device__ __forceinline__ void load_tile(work_of<S> (&tile)[TILE][TILE + 1], const S *from, int64_t row0,
                                           int64_t col0, int64_t rows, int64_t cols, int64_t row_stride,
                                           int64_t col_stride)
 {
@@ -11,22 +12,24 @@ __device__ __forceinline__ void load_tile(float (&tile)[TILE][TILE + 1], const f
     for (int j = threadIdx.y; j < TILE; j += blockDim.y) {
         int r = along_row ? j : threadIdx.x, c = along_row ? threadIdx.x : j;
         bool inside = row0 + r < rows && col0 + c < cols;
-        tile[r][c] = inside ? from[(row0 + r) * row_stride + (col0 + c) * col_stride] : 0;
+        tile[r][c] = inside ? get(from[(row0 + r) * row_stride + (col0 + c) * col_stride]) : work_of<S>(0);
     }
 }
 
+template <class S>
 __device__ __forceinline__ void one_tile(char *arena, const struct matmul_params &p, const int64_t (&at)[3],
                                          int64_t row0)
 {
-    __shared__ float x[TILE][TILE + 1], w[TILE][TILE + 1];
+    typedef work_of<S> T;
+    __shared__ T x[TILE][TILE + 1], w[TILE][TILE + 1];
     int64_t col0 = (int64_t)blockIdx.x * TILE;
-    float a[4] = {0, 0, 0, 0};
+    T a[4] = {0, 0, 0, 0};
     for (int64_t k = 0; k < p.k; k += TILE) {
-        load_tile(x, (const float *)(arena + p.x) + at[0], row0, k, p.m, p.k, p.x_row, p.x_col);
-        load_tile(w, (const float *)(arena + p.w) + at[1], k, col0, p.k, p.n, p.w_row, p.w_col);
+        load_tile<S>(x, (const S *)(arena + p.x) + at[0], row0, k, p.m, p.k, p.x_row, p.x_col);
+        load_tile<S>(w, (const S *)(arena + p.w) + at[1], k, col0, p.k, p.n, p.w_row, p.w_col);
         __syncthreads();
         for (int j = 0; j < TILE; j++) {
-            float b = w[j][threadIdx.x];
+            T b = w[j][threadIdx.x];
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 a[i] += x[threadIdx.y + 8 * i][j] * b;
@@ -39,23 +42,26 @@ __device__ __forceinline__ void one_tile(char *arena, const struct matmul_params
     for (int i = 0; i < 4; i++) {
         int64_t r = row0 + threadIdx.y + 8 * i;
         if (r < p.m && c < p.n) {
-            ((float *)(arena + p.out))[at[2] + r * p.out_row + c * p.out_col] = a[i];
+            ((S *)(arena + p.out))[at[2] + r * p.out_row + c * p.out_col] = store<S>::from(a[i]);
         }
     }
 }
 
-__global__ void matmul_kernel(char *arena, const __grid_constant__ struct matmul_params p)
+template <class S> __global__ void matmul_kernel(char *arena, const __grid_constant__ struct matmul_params p)
 {
     for (int64_t b = blockIdx.z; b < p.batch.n; b += gridDim.z) {
         int64_t at[3];
         walk_any<3>(p.batch, b, at);
         for (int64_t row = (int64_t)blockIdx.y * TILE; row < p.m; row += (int64_t)gridDim.y * TILE) {
-            one_tile(arena, p, at, row);
+            one_tile<S>(arena, p, at, row);
         }
     }
 }
 
-extern "C" const void *cuda_matmul_function(void)
+extern "C" const void *cuda_matmul_function(int dtype)
 {
-    return (const void *)matmul_kernel;
+    return dtype == DT_F32    ? (const void *)matmul_kernel<float>
+           : dtype == DT_F64  ? (const void *)matmul_kernel<double>
+           : dtype == DT_BF16 ? (const void *)matmul_kernel<bf16>
+                              : nullptr;
 }

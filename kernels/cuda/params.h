@@ -68,6 +68,25 @@ struct sort_params {
     int32_t descending;
 };
 
+/* A pass of a stable radix sort: digits of 8 bits at `shift`, `segments` rows of n places. keys: the row's
+ * elements, or with many > 0 an index for each place: place e stands for element keys[e] of row e / many of a
+ * table of `length` elements a row. from, to: the order before (unless first) and after, i32. counts:
+ * u32[segments][256][blocks]. */
+struct radix_params {
+    uint64_t keys, from, to, counts;
+    int64_t segments, n, blocks, length, many;
+    int32_t shift, first, descending;
+};
+
+/* put_add, put_max, spread, put over `n` places: see radix_params for what a place stands for; `rows` rows of
+ * `width` elements. begin, end: where the places of a row lie in `order`; put: begin is the last place of
+ * each row, or -1. */
+struct place_params {
+    uint64_t index, order, begin, end, table, values, out, control;
+    int64_t n, rows, width, length, many;
+    uint32_t node;
+};
+
 /* solve_spd: `matrices` of order m with n columns; work holds the factor and the columns of each, in f64. */
 struct solve_params {
     uint64_t a, b, out, work;
@@ -102,7 +121,7 @@ struct pack_params {
 struct ranges_params {
     uint64_t out, table;
     int64_t n, ranges;
-    float otherwise;
+    double otherwise;
 };
 
 struct fill_params {

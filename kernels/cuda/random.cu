@@ -9,27 +9,42 @@ __device__ __forceinline__ const struct control *control_of(const char *arena, c
     return (const struct control *)(arena + p.control);
 }
 
+/* A uniform draw of bf16 is cut, not rounded, so that 1 stays out of reach. */
+__device__ __forceinline__ float cut_to(float x, float)
+{
+    return x;
+}
+__device__ __forceinline__ double cut_to(float x, double)
+{
+    return (double)x;
+}
+__device__ __forceinline__ bf16 cut_to(float x, bf16)
+{
+    return bf16_cut(x);
+}
 /* An operand is the parameter of a distribution: `given`. */
-struct draw_uniform {
-    typedef float out, given;
-    static __device__ __forceinline__ float value(uint32_t bits, float)
-    {
-        return uniform_u24(bits);
-    }
-};
-struct draw_normal {
-    typedef float out, given;
-    static __device__ __forceinline__ float value(uint32_t bits, float)
-    {
-        return normal_u24(bits);
-    }
-};
-struct draw_bernoulli {
-    typedef uint8_t out;
+template <class S> struct draw_uniform {
+    typedef S out;
     typedef float given;
-    static __device__ __forceinline__ uint8_t value(uint32_t bits, float p)
+    static __device__ __forceinline__ S value(uint32_t bits, float)
     {
-        return uniform_u24(bits) < p;
+        return cut_to(uniform_u24(bits), S());
+    }
+};
+template <class S> struct draw_normal {
+    typedef S out;
+    typedef float given;
+    static __device__ __forceinline__ S value(uint32_t bits, float)
+    {
+        return store<S>::from(normal_u24(bits));
+    }
+};
+template <class S> struct draw_bernoulli {
+    typedef uint8_t out;
+    typedef S given;
+    static __device__ __forceinline__ uint8_t value(uint32_t bits, S p)
+    {
+        return (double)uniform_u24(bits) < (double)get(p);
     }
 };
 struct draw_int {
@@ -45,7 +60,7 @@ __global__ void draw_kernel(char *arena, const __grid_constant__ struct random_p
 {
     const struct control *c = control_of(arena, p);
     uint64_t key = c->key ^ p.op_id, step = (uint64_t)c->phase[p.phase].step;
-    typename D::given given = HAS_P ? *(const typename D::given *)(arena + p.p) : 0;
+    typename D::given given = HAS_P ? *(const typename D::given *)(arena + p.p) : typename D::given();
     typename D::out *out = (typename D::out *)(arena + p.out);
     for (int64_t b = thread_index(); 4 * b < p.n; b += thread_count()) {
         struct philox x = draw_block(key, (uint32_t)b, 0, step);
@@ -89,15 +104,23 @@ __global__ void rows_kernel(char *arena, const __grid_constant__ struct random_p
     }
 }
 
-extern "C" const void *cuda_random_function(int op)
+template <class S> static const void *draw_function(int op)
 {
     switch (op) {
     case OP_uniform:
-        return (const void *)draw_kernel<draw_uniform, false>;
+        return (const void *)draw_kernel<draw_uniform<S>, false>;
     case OP_normal:
-        return (const void *)draw_kernel<draw_normal, false>;
+        return (const void *)draw_kernel<draw_normal<S>, false>;
     case OP_bernoulli:
-        return (const void *)draw_kernel<draw_bernoulli, true>;
+        return (const void *)draw_kernel<draw_bernoulli<S>, true>;
+    default:
+        return nullptr;
+    }
+}
+
+extern "C" const void *cuda_random_function(int op, int dtype)
+{
+    switch (op) {
     case OP_randint:
         return (const void *)draw_kernel<draw_int, true>;
     case OP_shuffle:
@@ -105,6 +128,9 @@ extern "C" const void *cuda_random_function(int op)
     case OP_rows:
         return (const void *)rows_kernel;
     default:
-        return nullptr;
+        return dtype == DT_F32    ? draw_function<float>(op)
+               : dtype == DT_F64  ? draw_function<double>(op)
+               : dtype == DT_BF16 ? draw_function<bf16>(op)
+                                  : nullptr;
     }
 }

@@ -54,6 +54,12 @@ static int64_t blocks_of(enum reduce_form form, int64_t results)
     return ceil_div(results, per);
 }
 
+/* Of the accumulators between two passes. */
+static enum dtype partial_type(const struct kargs *k)
+{
+    return k->in[0].dtype == DT_BF16 ? DT_F32 : (enum dtype)k->in[0].dtype;
+}
+
 static int64_t segments_of(const struct reduce_params *p, enum reduce_form form, const struct kargs *k,
                            const struct target *t)
 {
@@ -64,23 +70,22 @@ static int64_t segments_of(const struct reduce_params *p, enum reduce_form form,
     }
     int64_t n = ceil_div(2 * sms, blocks);
     int64_t shortest = form == REDUCE_COLUMNS ? SEGMENT_LEAST / TILE : SEGMENT_LEAST;
-    int64_t room = (int64_t)(k->work_bytes / dtype_size(k->out[0].dtype)) / p->kept.n;
+    int64_t room = (int64_t)(k->work_bytes / dtype_size(partial_type(k))) / p->kept.n;
     n = n < p->reduced.n / shortest ? n : p->reduced.n / shortest;
     n = n < room ? n : room;
     n = n < SEGMENTS_MOST ? n : SEGMENTS_MOST;
     return n < 2 ? 1 : n;
 }
 
-static int one_pass(enum op op, int dtype, const struct reduce_params *p, enum reduce_form form,
-                    const struct target *t, struct launch *l)
+static int one_pass(enum op op, int in, int out, const struct reduce_params *p, enum reduce_form form,
+                    struct launch *l)
 {
-    const void *f = cuda_reduce_function(op, dtype, form);
+    const void *f = cuda_reduce_function(op, in, out, form);
     int64_t blocks = blocks_of(form, p->kept.n);
     if (form == REDUCE_COLUMNS) {
         uint32_t lanes = p->reduced.n / p->segments >= 4 * TILE ? TILE : 8;
         return launch_make(l, f, blocks, p->segments, TILE, lanes, p, sizeof *p);
     }
-    (void)t;
     uint32_t threads = form == REDUCE_WARP ? 32 * WARPS : REDUCE_THREADS;
     return launch_make(l, f, blocks, p->segments, threads, 1, p, sizeof *p);
 }
@@ -108,7 +113,7 @@ static int describe(enum op op, const struct kargs *k, const struct target *t, s
     if (p.kept.n == 0) {
         return 0;
     }
-    int dtype = k->in[0].dtype;
+    int in = k->in[0].dtype, out = k->out[0].dtype, partial = partial_type(k);
     enum reduce_form form = form_of(&p);
     p.in = k->in[0].offset;
     p.out = k->out[0].offset;
@@ -116,13 +121,14 @@ static int describe(enum op op, const struct kargs *k, const struct target *t, s
     p.finish = 1;
     p.segments = segments_of(&p, form, k, t);
     if (p.segments == 1) {
-        return one_pass(op, dtype, &p, form, t, l);
+        return one_pass(op, in, out, &p, form, l);
     }
     struct reduce_params rest;
     second_pass(&p, k, &rest);
     p.out = k->work;
     p.finish = 0;
-    int a = one_pass(op, dtype, &p, form, t, l), b = one_pass(op, dtype, &rest, form_of(&rest), t, l + 1);
+    int a = one_pass(op, in, partial, &p, form, l),
+        b = one_pass(op, partial, out, &rest, form_of(&rest), l + 1);
     return a < 0 || b < 0 ? CUDA_UNSUPPORTED : 2;
 }
 

@@ -1,7 +1,6 @@
 /* Reductions: fixed trees that depend on the shape alone, no atomics. A thread folds its elements in order,
  * then lanes, then warps. */
 #include "kernels/cuda/device.cuh"
-#include "runtime/base/dtype.h"
 
 /* T: accumulator and element as the formula sees them. A bool is folded as a byte of 0 or 1. */
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)
@@ -33,18 +32,19 @@ __device__ __forceinline__ void segment(const struct reduce_params &p, int64_t *
     *to = *from + n < p.reduced.n ? *from + n : p.reduced.n;
 }
 
-template <class F, class T>
+/* O: a result, or T for a partial one. */
+template <class F, class O, class T>
 __device__ __forceinline__ void put(char *arena, const struct reduce_params &p, int64_t i, int64_t out, T a)
 {
     if (p.finish) {
-        ((T *)(arena + p.out))[out] = F::finish(a, (T)p.n);
+        ((O *)(arena + p.out))[out] = store<O>::from(F::finish(a, (T)p.n));
     } else {
         ((T *)(arena + p.out))[(int64_t)blockIdx.y * p.kept.n + i] = a;
     }
 }
 
-template <class F, class T>
-__device__ __forceinline__ T fold_range(const T *in, const struct walk &w, int64_t from, int64_t to,
+template <class F, class T, class S>
+__device__ __forceinline__ T fold_range(const S *in, const struct walk &w, int64_t from, int64_t to,
                                         int64_t step)
 {
     T a = F::identity();
@@ -52,18 +52,18 @@ __device__ __forceinline__ T fold_range(const T *in, const struct walk &w, int64
         int64_t s = w.stride[0][0];
 #pragma unroll 4
         for (int64_t j = from; j < to; j += step) {
-            a = F::fold(a, in[j * s]);
+            a = F::fold(a, get(in[j * s]));
         }
     } else {
         for (int64_t j = from; j < to; j += step) {
-            a = F::fold(a, in[walk_one(w, j)]);
+            a = F::fold(a, get(in[walk_one(w, j)]));
         }
     }
     return a;
 }
 
 /* One result per warp (BLOCK false) or per block. */
-template <class F, class T, bool BLOCK>
+template <class F, class S, class O, class T, bool BLOCK>
 __global__ void reduce_rows(char *arena, const __grid_constant__ struct reduce_params p)
 {
     __shared__ T scratch[32];
@@ -75,15 +75,15 @@ __global__ void reduce_rows(char *arena, const __grid_constant__ struct reduce_p
     }
     segment(p, &from, &to);
     walk_any<2>(p.kept, i, at);
-    T a = fold_range<F, T>((const T *)(arena + p.in) + at[0], p.reduced, from + lane, to, lanes);
+    T a = fold_range<F, T>((const S *)(arena + p.in) + at[0], p.reduced, from + lane, to, lanes);
     a = BLOCK ? block_fold<F>(a, scratch) : warp_fold<F>(a);
     if (lane == 0) {
-        put<F, T>(arena, p, i, at[1], a);
+        put<F, O, T>(arena, p, i, at[1], a);
     }
 }
 
 /* 32 neighbouring results per block; the block's rows share the elements of each. */
-template <class F, class T>
+template <class F, class S, class O, class T>
 __global__ void reduce_columns(char *arena, const __grid_constant__ struct reduce_params p)
 {
     __shared__ T scratch[TILE][TILE + 1];
@@ -92,7 +92,7 @@ __global__ void reduce_columns(char *arena, const __grid_constant__ struct reduc
     segment(p, &from, &to);
     if (i < p.kept.n) {
         walk_any<2>(p.kept, i, at);
-        a = fold_range<F, T>((const T *)(arena + p.in) + at[0], p.reduced, from + threadIdx.y, to,
+        a = fold_range<F, T>((const S *)(arena + p.in) + at[0], p.reduced, from + threadIdx.y, to,
                              blockDim.y);
     }
     scratch[threadIdx.y][threadIdx.x] = a;
@@ -104,37 +104,43 @@ __global__ void reduce_columns(char *arena, const __grid_constant__ struct reduc
         }
     }
     if (threadIdx.y == 0 && i < p.kept.n) {
-        put<F, T>(arena, p, i, at[1], scratch[0][threadIdx.x]);
+        put<F, O, T>(arena, p, i, at[1], scratch[0][threadIdx.x]);
     }
 }
 
-template <class F, class T> static const void *form_of(enum reduce_form form)
+/* S to O, folded as T. */
+template <class F, class S, class O, class T> static const void *form_of(enum reduce_form form)
 {
-    return form == REDUCE_WARP    ? (const void *)reduce_rows<F, T, false>
-           : form == REDUCE_BLOCK ? (const void *)reduce_rows<F, T, true>
-                                  : (const void *)reduce_columns<F, T>;
+    return form == REDUCE_WARP    ? (const void *)reduce_rows<F, S, O, T, false>
+           : form == REDUCE_BLOCK ? (const void *)reduce_rows<F, S, O, T, true>
+                                  : (const void *)reduce_columns<F, S, O, T>;
 }
-template <template <class> class F> static const void *find_FLOAT(int t, enum reduce_form form)
+template <template <class> class F> static const void *find_FLOAT(int in, int out, enum reduce_form form)
 {
-    return t == DT_F32 ? form_of<F<float>, float>(form) : nullptr;
+    if (in == DT_BF16) {
+        return out == DT_F32 ? form_of<F<float>, bf16, float, float>(form)
+                             : form_of<F<float>, bf16, bf16, float>(form);
+    }
+    return in == DT_F32 && out == DT_BF16 ? form_of<F<float>, float, bf16, float>(form)
+           : in == DT_F32                 ? form_of<F<float>, float, float, float>(form)
+           : in == DT_F64                 ? form_of<F<double>, double, double, double>(form)
+                                          : nullptr;
 }
-template <template <class> class F> static const void *find_NUMBER(int t, enum reduce_form form)
+template <template <class> class F> static const void *find_NUMBER(int in, int out, enum reduce_form form)
 {
-    return t == DT_F32   ? form_of<F<float>, float>(form)
-           : t == DT_I32 ? form_of<F<int32_t>, int32_t>(form)
-                         : nullptr;
+    return in == DT_I32 ? form_of<F<int32_t>, int32_t, int32_t, int32_t>(form) : find_FLOAT<F>(in, out, form);
 }
-template <template <class> class F> static const void *find_LOGIC(int t, enum reduce_form form)
+template <template <class> class F> static const void *find_LOGIC(int in, int, enum reduce_form form)
 {
-    return t == DT_BOOL ? form_of<F<uint8_t>, uint8_t>(form) : nullptr;
+    return in == DT_BOOL ? form_of<F<uint8_t>, uint8_t, uint8_t, uint8_t>(form) : nullptr;
 }
 
-extern "C" const void *cuda_reduce_function(int op, int dtype, enum reduce_form form)
+extern "C" const void *cuda_reduce_function(int op, int in, int out, enum reduce_form form)
 {
     switch (op) {
 #define REDUCE(name, dsl, sig, first, combine, last, doc)                                                    \
     case OP_##name:                                                                                          \
-        return find_##sig<red_##name>(dtype, form);
+        return find_##sig<red_##name>(in, out, form);
 #include "kernels/ops.def"
     default:
         return nullptr;

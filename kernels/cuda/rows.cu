@@ -2,7 +2,6 @@
  * cache instead of kept in registers. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/fault.h"
-#include "runtime/base/dtype.h"
 
 struct fold_add {
     static __device__ __forceinline__ double fold(double a, double b)
@@ -12,7 +11,7 @@ struct fold_add {
 };
 /* Symmetric, so that all lanes agree: NaN wins from either side. */
 struct fold_max {
-    static __device__ __forceinline__ float fold(float a, float b)
+    template <class T> static __device__ __forceinline__ T fold(T a, T b)
     {
         return a != a ? a : max2(b, a);
     }
@@ -43,76 +42,82 @@ template <bool BLOCK> __device__ __forceinline__ int64_t row_count()
 
 /* Largest element (0 when all are -inf) and the sum of e^(x - largest), known to every lane; the sum in f64,
  * as on the CPU. */
-template <bool BLOCK>
-__device__ __forceinline__ void row_stats(const float *x, const struct row_params &p, float *largest,
+template <class S, bool BLOCK>
+__device__ __forceinline__ void row_stats(const S *x, const struct row_params &p, work_of<S> *largest,
                                           double *sum)
 {
-    float m = -GML_INF;
+    work_of<S> m = gml_lowest((work_of<S>)0);
     double s = 0;
     for (int64_t j = lane_index<BLOCK>(); j < p.k; j += lane_count<BLOCK>()) {
-        m = fold_max::fold(m, x[j * p.in_stride]);
+        m = fold_max::fold(m, get(x[j * p.in_stride]));
     }
     m = fold_lanes<BLOCK, fold_max>(m);
-    m = m == -GML_INF ? 0 : m;
+    m = m == gml_lowest((work_of<S>)0) ? 0 : m;
     for (int64_t j = lane_index<BLOCK>(); j < p.k; j += lane_count<BLOCK>()) {
-        s += (double)expf(x[j * p.in_stride] - m);
+        s += (double)exp(get(x[j * p.in_stride]) - m);
     }
     *largest = m;
     *sum = fold_lanes<BLOCK, fold_add>(s);
 }
 
-template <bool BLOCK> __global__ void softmax_kernel(char *arena, const __grid_constant__ struct row_params p)
+template <class S, bool BLOCK>
+__global__ void softmax_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
+    typedef work_of<S> T;
     for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
         int64_t at[3];
-        float m;
+        T m;
         double s;
         walk_any<3>(p.rows, r, at);
-        const float *x = (const float *)(arena + p.in) + at[0];
-        float *y = (float *)(arena + p.out) + at[2];
-        row_stats<BLOCK>(x, p, &m, &s);
-        float scale = s == 0 ? 0 : (float)(1 / s);
+        const S *x = (const S *)(arena + p.in) + at[0];
+        S *y = (S *)(arena + p.out) + at[2];
+        row_stats<S, BLOCK>(x, p, &m, &s);
+        T scale = s == 0 ? 0 : (T)(1 / s);
         for (int64_t j = lane_index<BLOCK>(); j < p.k; j += lane_count<BLOCK>()) {
-            y[j * p.out_stride] = expf(x[j * p.in_stride] - m) * scale;
+            y[j * p.out_stride] = store<S>::from(exp(get(x[j * p.in_stride]) - m) * scale);
         }
     }
 }
 
-template <bool BLOCK>
+template <class S, bool BLOCK>
 __global__ void logsumexp_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
+    typedef work_of<S> T;
     for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
         int64_t at[3];
-        float m;
+        T m;
         double s;
         walk_any<3>(p.rows, r, at);
-        row_stats<BLOCK>((const float *)(arena + p.in) + at[0], p, &m, &s);
+        row_stats<S, BLOCK>((const S *)(arena + p.in) + at[0], p, &m, &s);
         if (lane_index<BLOCK>() == 0) {
-            ((float *)(arena + p.out))[at[2]] = m == GML_INF ? m : (float)(log(s) + (double)m);
+            T lse = m == gml_highest((T)0) ? m : (T)(log(s) + (double)m);
+            ((S *)(arena + p.out))[at[2]] = store<S>::from(lse);
         }
     }
 }
 
-template <bool BLOCK> __global__ void xent_kernel(char *arena, const __grid_constant__ struct row_params p)
+template <class S, bool BLOCK>
+__global__ void xent_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
+    typedef work_of<S> T;
     for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
         int64_t at[3];
-        float m;
+        T m;
         double s;
         walk_any<3>(p.rows, r, at);
-        const float *x = (const float *)(arena + p.in) + at[0];
-        row_stats<BLOCK>(x, p, &m, &s);
+        const S *x = (const S *)(arena + p.in) + at[0];
+        row_stats<S, BLOCK>(x, p, &m, &s);
         if (lane_index<BLOCK>() != 0) {
             continue;
         }
         int32_t label = ((const int32_t *)(arena + p.label))[at[1]];
-        float loss = 0;
+        T loss = 0;
         if (label >= 0 && label < p.k) {
-            loss = (float)(log(s) - (double)(x[label * p.in_stride] - m));
+            loss = (T)(log(s) - (double)(get(x[label * p.in_stride]) - m));
         } else if (label != -1) {
             fault_raise((struct control *)(arena + p.control), FAULT_LABEL, p.node, label, p.k);
         }
-        ((float *)(arena + p.out))[at[2]] = loss;
+        ((S *)(arena + p.out))[at[2]] = store<S>::from(loss);
     }
 }
 
@@ -139,18 +144,19 @@ template <class N> __device__ __forceinline__ void warp_best(N &x, int64_t &i)
     }
 }
 
-template <class N, bool BLOCK>
+template <class S, bool BLOCK>
 __global__ void argmax_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
+    typedef work_of<S> N;
     __shared__ N best[32];
     __shared__ int64_t place[32];
     for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
         int64_t at[3], i = INT64_MAX;
         walk_any<3>(p.rows, r, at);
-        const N *row = (const N *)(arena + p.in) + at[0];
+        const S *row = (const S *)(arena + p.in) + at[0];
         N x = gml_lowest((N)0);
         for (int64_t j = lane_index<BLOCK>(); j < p.k; j += lane_count<BLOCK>()) {
-            N y = row[j * p.in_stride];
+            N y = get(row[j * p.in_stride]);
             if (beats(y, j, x, i)) {
                 x = y;
                 i = j;
@@ -175,25 +181,30 @@ __global__ void argmax_kernel(char *arena, const __grid_constant__ struct row_pa
     }
 }
 
+template <class S> static const void *row_function(int op, int block)
+{
+    switch (op) {
+    case OP_softmax:
+        return block ? (const void *)softmax_kernel<S, true> : (const void *)softmax_kernel<S, false>;
+    case OP_logsumexp:
+        return block ? (const void *)logsumexp_kernel<S, true> : (const void *)logsumexp_kernel<S, false>;
+    case OP_xent:
+        return block ? (const void *)xent_kernel<S, true> : (const void *)xent_kernel<S, false>;
+    case OP_argmax:
+        return block ? (const void *)argmax_kernel<S, true> : (const void *)argmax_kernel<S, false>;
+    default:
+        return nullptr;
+    }
+}
+
 extern "C" const void *cuda_row_function(int op, int dtype, int block)
 {
     if (op == OP_argmax && dtype == DT_I32) {
         return block ? (const void *)argmax_kernel<int32_t, true>
                      : (const void *)argmax_kernel<int32_t, false>;
     }
-    if (dtype != DT_F32) {
-        return nullptr;
-    }
-    switch (op) {
-    case OP_softmax:
-        return block ? (const void *)softmax_kernel<true> : (const void *)softmax_kernel<false>;
-    case OP_logsumexp:
-        return block ? (const void *)logsumexp_kernel<true> : (const void *)logsumexp_kernel<false>;
-    case OP_xent:
-        return block ? (const void *)xent_kernel<true> : (const void *)xent_kernel<false>;
-    case OP_argmax:
-        return block ? (const void *)argmax_kernel<float, true> : (const void *)argmax_kernel<float, false>;
-    default:
-        return nullptr;
-    }
+    return dtype == DT_F32    ? row_function<float>(op, block)
+           : dtype == DT_F64  ? row_function<double>(op, block)
+           : dtype == DT_BF16 ? row_function<bf16>(op, block)
+                              : nullptr;
 }

@@ -1,7 +1,6 @@
 /* Scans along an axis: cumsum, cumprod, cummax in f64 (i32: as they are), linear_scan. The order depends on
  * the shape alone. */
 #include "kernels/cuda/device.cuh"
-#include "runtime/base/dtype.h"
 
 struct scan_sum {
     template <class A> static __device__ __forceinline__ A first()
@@ -41,6 +40,11 @@ __device__ __forceinline__ int64_t lane_start(const struct scan_params &p, int64
     return p.reverse ? first + (p.length - 1) * p.inner : first;
 }
 
+template <class N, class A> __device__ __forceinline__ N scan_store(A a)
+{
+    return store<N>::from((work_of<N>)a);
+}
+
 /* A thread for a lane. */
 template <class F, class N, class A>
 __global__ void scan_lanes(char *arena, const __grid_constant__ struct scan_params p)
@@ -51,8 +55,8 @@ __global__ void scan_lanes(char *arena, const __grid_constant__ struct scan_para
         int64_t step, at = lane_start(p, lane, &step);
         A a = F::template first<A>();
         for (int64_t i = 0; i < p.length; i++, at += step) {
-            a = F::next(a, (A)in[at]);
-            out[at] = (N)a;
+            a = F::next(a, (A)get(in[at]));
+            out[at] = scan_store<N>(a);
         }
     }
 }
@@ -70,7 +74,7 @@ __global__ void scan_rows(char *arena, const __grid_constant__ struct scan_param
         for (int64_t base = 0; base < p.length; base += 32) {
             int64_t at = start + (base + me) * step;
             bool used = base + me < p.length;
-            A a = used ? (A)in[at] : F::template first<A>();
+            A a = used ? (A)get(in[at]) : F::template first<A>();
 #pragma unroll
             for (int d = 1; d < 32; d *= 2) {
                 A left = __shfl_up_sync(0xffffffffu, a, d);
@@ -78,23 +82,24 @@ __global__ void scan_rows(char *arena, const __grid_constant__ struct scan_param
             }
             a = F::next(carried, a);
             if (used) {
-                out[at] = (N)a;
+                out[at] = scan_store<N>(a);
             }
             carried = __shfl_sync(0xffffffffu, a, 31);
         }
     }
 }
 
+template <class S>
 __global__ void linear_scan_kernel(char *arena, const __grid_constant__ struct scan_params p)
 {
-    const float *pa = (const float *)(arena + p.a), *pb = (const float *)(arena + p.b);
-    float *out = (float *)(arena + p.out);
+    const S *pa = (const S *)(arena + p.a), *pb = (const S *)(arena + p.b);
+    S *out = (S *)(arena + p.out);
     for (int64_t lane = thread_index(); lane < p.lanes; lane += thread_count()) {
         int64_t step, at = lane_start(p, lane, &step);
-        float h = 0;
+        work_of<S> h = 0;
         for (int64_t i = 0; i < p.length; i++, at += step) {
-            h = i == 0 ? pb[at] : pa[at] * h + pb[at];
-            out[at] = h;
+            h = i == 0 ? get(pb[at]) : get(pa[at]) * h + get(pb[at]);
+            out[at] = store<S>::from(h);
         }
     }
 }
@@ -103,24 +108,32 @@ template <class F, class N, class A> static const void *form_of(int rows)
 {
     return rows ? (const void *)scan_rows<F, N, A> : (const void *)scan_lanes<F, N, A>;
 }
-
-extern "C" const void *cuda_scan_function(int op, int dtype, int rows)
+/* N: stored; A: what sums and products are kept in. */
+template <class N, class A> static const void *scan_function(int op, int rows)
 {
-    bool whole = dtype == DT_I32;
-    if (!whole && dtype != DT_F32) {
-        return nullptr;
-    }
     switch (op) {
     case OP_cumsum:
-        return whole ? form_of<scan_sum, int32_t, int32_t>(rows) : form_of<scan_sum, float, double>(rows);
+        return form_of<scan_sum, N, A>(rows);
     case OP_cumprod:
-        return whole ? form_of<scan_product, int32_t, int32_t>(rows)
-                     : form_of<scan_product, float, double>(rows);
+        return form_of<scan_product, N, A>(rows);
     case OP_cummax:
-        return whole ? form_of<scan_max, int32_t, int32_t>(rows) : form_of<scan_max, float, float>(rows);
-    case OP_linear_scan:
-        return whole ? nullptr : (const void *)linear_scan_kernel;
+        return form_of<scan_max, N, work_of<N>>(rows);
     default:
         return nullptr;
     }
+}
+
+extern "C" const void *cuda_scan_function(int op, int dtype, int rows)
+{
+    if (op == OP_linear_scan) {
+        return dtype == DT_F32    ? (const void *)linear_scan_kernel<float>
+               : dtype == DT_F64  ? (const void *)linear_scan_kernel<double>
+               : dtype == DT_BF16 ? (const void *)linear_scan_kernel<bf16>
+                                  : nullptr;
+    }
+    return dtype == DT_F32    ? scan_function<float, double>(op, rows)
+           : dtype == DT_F64  ? scan_function<double, double>(op, rows)
+           : dtype == DT_BF16 ? scan_function<bf16, double>(op, rows)
+           : dtype == DT_I32  ? scan_function<int32_t, int32_t>(op, rows)
+                              : nullptr;
 }

@@ -178,16 +178,21 @@ void plan_fill_constants(const struct plan *p, void *arena);
  *   partial results, with S = min(PLAN_REDUCE_PARTIALS, ceil(elements / PLAN_REDUCE_CHUNK),
  *   max(1, PLAN_REDUCE_TOTAL / O)); nothing when S is 1. A kernel gets S back as work_bytes / (8 * O)
  * - matmul: target.workspace
- * - put_add: PLAN_PUT_ADD_INDEX bytes per index and PLAN_PUT_ADD_ROW per row of x (and one more row), for
- *   sorted keys and row starts */
+ * - what sorts places on a GPU: order_scratch() of argsort's rows (one buffer), or of the indices of put_add,
+ * put_max and spread (two), then 8 bytes for each row written to; put: 4 bytes for each
+ * - put_add of bf16 on the CPU: 4 bytes for each index and for each row */
 enum {
     PLAN_REDUCE_SPLIT = 2048,
     PLAN_REDUCE_CHUNK = 1024,
     PLAN_REDUCE_PARTIALS = 1024,
     PLAN_REDUCE_TOTAL = 65536,
-    PLAN_PUT_ADD_INDEX = 16,
-    PLAN_PUT_ADD_ROW = 8,
+    PLAN_ORDER_TILE = 4096,
+    PLAN_ORDER_DIGITS = 256,
+    PLAN_ORDER_FROM = 2048, /* shorter rows are sorted without scratch */
 };
+/* Scratch of a radix sort of `segments` rows of n places: `buffers` of i32 places, then the counts of tiles.
+ */
+uint64_t order_scratch(int64_t segments, int64_t n, int buffers);
 /* Scratch bytes an op needs on a target: partial sums of large reductions, library workspace. Pure;
  * workspace.c. */
 uint64_t op_workspace(enum op op, const struct kargs *k, const struct target *t);

@@ -44,6 +44,25 @@ static uint64_t reduce_workspace(const struct kargs *k)
     return parts > 1 ? 8 * out * parts : 0;
 }
 
+uint64_t order_scratch(int64_t segments, int64_t n, int buffers)
+{
+    uint64_t tiles = ((uint64_t)n + PLAN_ORDER_TILE - 1) / PLAN_ORDER_TILE;
+    return 4 * (uint64_t)segments * ((uint64_t)buffers * (uint64_t)n + PLAN_ORDER_DIGITS * tiles);
+}
+
+/* Rows of the last axis. */
+static uint64_t argsort_workspace(const struct operand *x)
+{
+    int64_t length = x->rank ? x->dim[x->rank - 1] : 0;
+    return length > PLAN_ORDER_FROM ? order_scratch(operand_count(x) / length, length, 1) : 0;
+}
+
+/* `rows` that are written to by the places of an index. */
+static uint64_t place_workspace(enum op op, int64_t rows, const struct operand *index)
+{
+    return op == OP_put ? 4 * (uint64_t)rows : order_scratch(1, operand_count(index), 2) + 8 * (uint64_t)rows;
+}
+
 uint64_t op_workspace(enum op op, const struct kargs *k, const struct target *t)
 {
     if (op_table[op].kind == OPK_REDUCE) {
@@ -56,9 +75,19 @@ uint64_t op_workspace(enum op op, const struct kargs *k, const struct target *t)
         /* for each matrix its factor and the columns, in f64 */
         return 8 * (uint64_t)(operand_count(&k->in[0]) + operand_count(&k->in[1]));
     }
-    if (op == OP_put_add) {
-        uint64_t rows = k->in[0].rank ? (uint64_t)k->in[0].dim[0] : 1;
-        return PLAN_PUT_ADD_INDEX * (uint64_t)operand_count(&k->in[1]) + PLAN_PUT_ADD_ROW * (rows + 1);
+    int64_t rows = k->n_in && k->in[0].rank ? k->in[0].dim[0] : 1;
+    if (t->sm == 0) {
+        bool lists = op == OP_put_add && k->in[0].dtype == DT_BF16;
+        return lists ? 4 * (uint64_t)(operand_count(&k->in[1]) + rows) : 0;
+    }
+    if (op == OP_argsort) {
+        return argsort_workspace(&k->in[0]);
+    }
+    if (op == OP_put || op == OP_put_add || op == OP_put_max) {
+        return place_workspace(op, rows, &k->in[1]);
+    }
+    if (op == OP_spread) {
+        return place_workspace(op, operand_count(&k->out[0]), &k->in[1]);
     }
     return 0;
 }

@@ -25,19 +25,27 @@ static inline int fake_function_last(const void *f)
 }
 const void *cuda_elem_function(int op, int dtype, int out, int vector)
 {
-    return dtype == DT_F64 || dtype == DT_BF16 ? NULL : fake_function(op, dtype, out, vector);
+    return fake_function(op, dtype, out, vector);
 }
-const void *cuda_reduce_function(int op, int dtype, enum reduce_form form)
+const void *cuda_reduce_function(int op, int in, int out, enum reduce_form form)
 {
-    return fake_function(op, dtype, 0, (int)form);
+    return fake_function(op, in, out, (int)form);
 }
 const void *cuda_row_function(int op, int dtype, int block)
 {
     return fake_function(op, dtype, 0, block);
 }
-const void *cuda_index_function(int op, int bytes)
+const void *cuda_index_function(int op, int type)
 {
-    return fake_function(op, bytes == 1, 0, 0);
+    return fake_function(op, type, 0, 0);
+}
+const void *cuda_place_function(int op, int type, enum place_step step)
+{
+    return fake_function(op, type, 1, (int)step);
+}
+const void *cuda_radix_function(int dtype, enum radix_step step)
+{
+    return fake_function(OP_argsort, dtype, 1, (int)step);
 }
 const void *cuda_scan_function(int op, int dtype, int rows)
 {
@@ -47,21 +55,21 @@ const void *cuda_solve_function(int dtype)
 {
     return fake_function(OP_solve_spd, dtype, 0, 0);
 }
-const void *cuda_sort_function(int op, int dtype)
+const void *cuda_sort_function(int op, int dtype, enum sort_form form)
+{
+    return fake_function(op, dtype, 0, (int)form);
+}
+const void *cuda_random_function(int op, int dtype)
 {
     return fake_function(op, dtype, 0, 0);
-}
-const void *cuda_random_function(int op)
-{
-    return fake_function(op, 0, 0, 0);
 }
 const void *cuda_control_function(int op)
 {
     return fake_function(op, 0, 0, 0);
 }
-const void *cuda_matmul_function(void)
+const void *cuda_matmul_function(int dtype)
 {
-    return fake_function(OP_matmul, 0, 0, 0);
+    return fake_function(OP_matmul, dtype, 0, 0);
 }
 const void *cuda_tick_function(void)
 {

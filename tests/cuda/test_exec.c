@@ -339,7 +339,7 @@ START_TEST(refusals)
     cuda_close(e);
     fake.memory = 64 << 20;
     ops[1].op = OP_exp;
-    operands[2].dtype = DT_F64;
+    operands[2].dtype = DT_NONE;
     ck_assert_int_eq(start(&o, &e), ST_USAGE);
     ck_assert_ptr_nonnull(strstr(cuda_error_text(e), "has no CUDA kernel"));
     cuda_close(e);

@@ -136,11 +136,19 @@ const char *library_text(void *ctx, void *library)
     return ((struct library *)library)->text;
 }
 
-static cublasStatus_t make_layout(const struct library *l, cublasLtMatrixLayout_t *out, bool transposed,
-                                  int64_t rows, int64_t cols, int64_t ld, int64_t batch, int64_t stride)
+static cudaDataType_t data_type(const struct gemm *g)
 {
-    cublasStatus_t s = l->cublasLtMatrixLayoutCreate(out, CUDA_R_32F, (uint64_t)(transposed ? cols : rows),
-                                                     (uint64_t)(transposed ? rows : cols), ld);
+    return g->dtype == DT_F64 ? CUDA_R_64F : g->dtype == DT_BF16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+static cublasStatus_t make_layout(const struct product *p, cublasLtMatrixLayout_t *out, bool transposed,
+                                  int64_t rows, int64_t cols, int64_t ld, int64_t stride)
+{
+    const struct library *l = p->l;
+    int64_t batch = p->g.batch;
+    cublasStatus_t s =
+        l->cublasLtMatrixLayoutCreate(out, data_type(&p->g), (uint64_t)(transposed ? cols : rows),
+                                      (uint64_t)(transposed ? rows : cols), ld);
     int32_t count = (int32_t)batch;
     if (s == CUBLAS_STATUS_SUCCESS && batch > 1) {
         s = l->cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
@@ -158,7 +166,9 @@ static cublasStatus_t make_descriptors(struct product *p)
     const struct library *l = p->l;
     const struct gemm *g = &p->g;
     int32_t ta = g->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = g->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
-    cublasStatus_t s = l->cublasLtMatmulDescCreate(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    bool f64 = g->dtype == DT_F64;
+    cublasStatus_t s = l->cublasLtMatmulDescCreate(&p->desc, f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                                                   f64 ? CUDA_R_64F : CUDA_R_32F);
     if (s == CUBLAS_STATUS_SUCCESS) {
         s = l->cublasLtMatmulDescSetAttribute(p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof ta);
     }
@@ -166,14 +176,12 @@ static cublasStatus_t make_descriptors(struct product *p)
         s = l->cublasLtMatmulDescSetAttribute(p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &tb, sizeof tb);
     }
     if (s == CUBLAS_STATUS_SUCCESS) {
-        s = make_layout(l, &p->a, g->ta, g->m, g->k, g->lda, g->batch, g->stride_a);
+        s = make_layout(p, &p->a, g->ta, g->m, g->k, g->lda, g->stride_a);
     }
     if (s == CUBLAS_STATUS_SUCCESS) {
-        s = make_layout(l, &p->b, g->tb, g->k, g->n, g->ldb, g->batch, g->stride_b);
+        s = make_layout(p, &p->b, g->tb, g->k, g->n, g->ldb, g->stride_b);
     }
-    return s == CUBLAS_STATUS_SUCCESS
-               ? make_layout(l, &p->d, false, g->m, g->n, g->ldd, g->batch, g->stride_d)
-               : s;
+    return s == CUBLAS_STATUS_SUCCESS ? make_layout(p, &p->d, false, g->m, g->n, g->ldd, g->stride_d) : s;
 }
 
 /* What every call of the product can rely on, given an arena aligned to 256. */
@@ -253,12 +261,15 @@ int matmul_run(void *ctx, void *plan, void *arena, void *stream)
     const struct product *p = plan;
     const struct gemm *g = &p->g;
     const float one = 1, zero = 0;
+    const double one_f64 = 1, zero_f64 = 0;
+    const void *alpha = g->dtype == DT_F64 ? (const void *)&one_f64 : &one;
+    const void *beta = g->dtype == DT_F64 ? (const void *)&zero_f64 : &zero;
     char *base = arena;
     cublasStatus_t s = CUBLAS_STATUS_SUCCESS;
     for (int64_t i = 0; i < g->calls && s == CUBLAS_STATUS_SUCCESS; i++) {
-        float *d = (float *)(base + g->d + i * g->step_d);
-        s = p->l->cublasLtMatmul(p->l->handle, p->desc, &one, base + g->a + i * g->step_a, p->a,
-                                 base + g->b + i * g->step_b, p->b, &zero, d, p->d, d, p->d, &p->algo,
+        char *d = base + g->d + i * g->step_d;
+        s = p->l->cublasLtMatmul(p->l->handle, p->desc, alpha, base + g->a + i * g->step_a, p->a,
+                                 base + g->b + i * g->step_b, p->b, beta, d, p->d, d, p->d, &p->algo,
                                  base + g->work, p->work_bytes, stream);
     }
     return status_code(s);
