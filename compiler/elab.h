@@ -194,6 +194,7 @@ struct tree_facts {
     VEC(const char *) over; /* instance paths, sorted */
     VEC(const char *) leaf; /* parameter keys in the order of the tree */
     VEC(const char *) tags; /* of each leaf: "a,b" */
+    enum dtype dtype;       /* of the leaves */
 };
 struct metric_facts {
     const char *phase, *name;
@@ -377,6 +378,10 @@ uint32_t tree_for(struct elab *e, const char *name, struct inst *const *over, ui
 void tree_finish(struct elab *e); /* fills g->trees and the found facts */
 /* Tree whose leaves are exactly the parameters of an instance; -1 if none. */
 int tree_of_instance(struct elab *e, struct inst *i);
+/* A number as it leaves the device: f32 or f64. */
+val reported(struct elab *e, val v);
+/* The flat block of a tree: f32 until its leaves are known. */
+struct type tree_type(struct elab *e, uint32_t tree);
 
 /* elab_expr.c */
 struct value eval(struct elab *e, struct ast *a, struct env *env);

@@ -345,6 +345,8 @@ const struct builtin number_builtins[] = {
     {"select", run_select, "c a b", OP_where},
     {"stop_grad", run_stop_grad, "x", OP_stop_grad},
     {"f32", run_cast, "x", OP_cast},
+    {"f64", run_cast, "x", OP_cast},
+    {"bf16", run_cast, "x", OP_cast},
     {"i32", run_cast, "x", OP_cast},
     {"bool", run_cast, "x", OP_cast},
     {0},

@@ -303,7 +303,7 @@ struct value instance_params(struct elab *e, struct inst *i, struct span at)
                               .phase = e->b.phase,
                               .attr = (int64_t[]){tree},
                               .n_attr = 1,
-                              .type = build_tree_type(&e->b, (uint32_t)tree, DT_F32),
+                              .type = tree_type(e, (uint32_t)tree),
                               .span = at,
                               .scope = e->b.scope};
         return (struct value){

@@ -247,7 +247,7 @@ static struct value make_storage(struct elab *e, struct ttype *t, struct value i
     }
     struct var v = {.kind = VAR_STATE, .key = key, .type = t->t, .span = a->span};
     if (t->kind == T_TREE) {
-        v.type = build_tree_type(&e->b, t->tree, DT_F32);
+        v.type = tree_type(e, t->tree);
         v.tree = t->tree + 1;
     }
     uint32_t var = add_var(e, &v, env->inst->path, "");

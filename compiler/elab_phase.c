@@ -208,6 +208,11 @@ static bool in_phase(struct elab *e, struct ast *a, struct env *env)
     fail(e, DIAG_E1006, a->span, "`%s` stands in the body of a phase", ast_kind_name(a->kind));
     return false;
 }
+val reported(struct elab *e, val v)
+{
+    enum dtype t = node_type(e->g, v).dtype;
+    return t == DT_F32 || t == DT_F64 ? v : build_cast(&e->b, v, DT_F32);
+}
 static struct metric *find_metric(struct phase *p, const char *name)
 {
     for (uint32_t i = 0; i < p->metrics.n; i++) {
@@ -253,10 +258,7 @@ static void add_metric(struct elab *e, const char *name, struct value v, enum me
         return;
     }
     build_at(e, at);
-    struct metric m = {.name = name,
-                       .mode = mode,
-                       .span = at,
-                       .value = dtype_is_float(t.dtype) ? n : build_cast(&e->b, n, DT_F32)};
+    struct metric m = {.name = name, .mode = mode, .span = at, .value = reported(e, n)};
     vec_push(e->g->arena, &p->metrics, m);
 }
 /* Two optimizers of one phase may both report `grad_norm`: the second gets the name of its instance in front.
@@ -405,7 +407,7 @@ static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env
                           .phase = e->b.phase,
                           .attr = (int64_t[]){tree},
                           .n_attr = 1,
-                          .type = build_tree_type(&e->b, tree, DT_F32),
+                          .type = tree_type(e, tree),
                           .span = a->span,
                           .scope = e->b.scope};
     struct value in[2] = {
@@ -472,7 +474,7 @@ void do_minimize(struct elab *e, struct ast *a, struct env *env)
                           .attr = (int64_t[]){tree},
                           .n_attr = 1,
                           .span = a->span,
-                          .type = build_tree_type(&e->b, tree, DT_F32)};
+                          .type = tree_type(e, tree)};
     struct minimize m = {.name = a->name,
                          .loss = ln,
                          .grad = graph_add(e->g, &s, e->sink),

@@ -103,9 +103,7 @@ static uint32_t expression_phase(struct elab *e, struct ast *a)
         n = 0;
     }
     if (n) {
-        struct output o = {.name = "value",
-                           .value = dtype_is_float(t.dtype) ? n : build_cast(&e->b, n, DT_F32),
-                           .span = a->span};
+        struct output o = {.name = "value", .value = reported(e, n), .span = a->span};
         vec_push(e->g->arena, &e->g->phases.at[index].outputs, o);
     }
     enter_phase(e, 0);

@@ -18,6 +18,12 @@ static uint32_t leaf_count(struct elab *e, uint32_t tree)
     return d ? d->leaf.n : 0;
 }
 
+struct type tree_type(struct elab *e, uint32_t tree)
+{
+    const struct tree_facts *d = directory(e, tree);
+    return build_tree_type(&e->b, tree, d && d->dtype != DT_NONE ? d->dtype : DT_F32);
+}
+
 /* -- a number for each leaf */
 
 static bool uniform(struct elab *e, struct value v, double *x)
@@ -83,7 +89,7 @@ static val ranges_node(struct elab *e, uint32_t tree, double otherwise, const do
             attr[s.n_attr++] = f64_bits(x);
         }
     }
-    s.type = build_tree_type(&e->b, tree, DT_F32);
+    s.type = tree_type(e, tree);
     return graph_add(e->g, &s, e->sink);
 }
 /* The most frequent value stands for everything that is not listed, padding included. */
@@ -210,9 +216,16 @@ static struct value flat(struct elab *e, struct value v)
     }
     if (v.kind == V_TAGS) {
         val r = ranges_node(e, v.index, usual(e, v), v.leaf);
-        return tensor_value(v.is_bool ? build_2(&e->b, OP_ne, r, build_const(&e->b, DT_F32, 0)) : r, 0);
+        return tensor_value(
+            v.is_bool ? build_2(&e->b, OP_ne, r, build_const(&e->b, tree_type(e, v.index).dtype, 0)) : r, 0);
     }
     return v;
+}
+/* A scalar goes with anything (a schedule is f32, whatever is trained): it takes the type of the leaves. */
+static struct value beside_tree(struct elab *e, struct value v, uint32_t tree)
+{
+    enum dtype t = tree_type(e, tree).dtype, own = tensor_type(e, v).dtype;
+    return dtype_is_float(own) && own != t ? tensor_value(build_cast(&e->b, v.node, t), v.unit) : v;
 }
 static struct value tree_error(struct elab *e, const struct value *in, uint32_t n, const struct site *s)
 {
@@ -247,7 +260,7 @@ struct value tree_op(struct elab *e, enum op op, const struct value *given, uint
         return fold_tags(e, op, in, n, (uint32_t)tree, s);
     }
     for (uint32_t i = 0; i < n; i++) {
-        node[i] = flat(e, in[i]);
+        node[i] = in[i].kind == V_TENSOR ? beside_tree(e, in[i], (uint32_t)tree) : flat(e, in[i]);
     }
     struct value r = elementwise(e, op, node, n, s);
     return wrap(e, r, (uint32_t)tree, pad_after(e, op, in, n));
@@ -258,8 +271,8 @@ struct value tree_masked(struct elab *e, struct value x, double fill)
         return x;
     }
     val leaves = ranges_node(e, x.tree, 0, NULL);
-    val mask = build_2(&e->b, OP_ne, leaves, build_const(&e->b, DT_F32, 0));
     enum dtype t = node_type(e->g, x.node).dtype;
+    val mask = build_2(&e->b, OP_ne, leaves, build_const(&e->b, node_type(e->g, leaves).dtype, 0));
     val other = build_const(&e->b, t, fill);
     return wrap(e, tensor_value(build_3(&e->b, OP_where, mask, x.node, other), 0), x.tree,
                 fill == 0 ? PAD_ZERO : PAD_UNKNOWN);
@@ -505,6 +518,7 @@ static void fill_tree(struct elab *e, uint32_t tree, struct tree_facts *facts)
     qsort(o, n, sizeof *o, by_order);
     g->trees.at[tree].leaf = arena_array(g->arena, uint32_t, n ? n : 1);
     g->trees.at[tree].n_leaf = n;
+    facts->dtype = n ? g->vars.at[o[0].var].type.dtype : DT_NONE;
     for (uint32_t i = 0; i < n; i++) {
         g->trees.at[tree].leaf[i] = o[i].var;
         g->vars.at[o[i].var].tree = tree + 1;

@@ -616,12 +616,12 @@ struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct s
     }
     build_at(e, at);
     if (t->kind == T_TREE) {
-        struct type flat = build_tree_type(&e->b, t->tree, DT_F32);
+        struct type flat = tree_type(e, t->tree);
         if (v.kind == V_NUM) {
             struct value r = {.kind = V_TREE,
                               .tree = t->tree,
                               .pad = v.known && !v.live && v.num == 0 ? PAD_ZERO : PAD_UNKNOWN};
-            r.node = build_expand(&e->b, emit_number(e, v, DT_F32), flat.rank, flat.dim);
+            r.node = build_expand(&e->b, emit_number(e, v, flat.dtype), flat.rank, flat.dim);
             return tree_masked(e, r, 0);
         }
         return v.kind == V_TREE && v.tree == t->tree ? v : unfit(e, t, v, at, what);

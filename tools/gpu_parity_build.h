@@ -116,7 +116,11 @@ static inline void add(struct parity *p, enum op op, const struct operand *in, i
     }
     struct operand *o = arena_array(p->memory, struct operand, (size_t)n_in + 2);
     int64_t *a = arena_array(p->memory, int64_t, n_attr + 1);
-    memcpy(o, in, (size_t)n_in * sizeof *o);
+    bool from_out = n_in == 0 || op == OP_ranges;
+    enum dtype t = (enum dtype)(from_out ? out.dtype : in[op_table[op].sig == SIG_CHOOSE].dtype);
+    if (n_in) {
+        memcpy(o, in, (size_t)n_in * sizeof *o);
+    }
     if (op_table[op].flags & (OPF_CONTROL | OPF_FAULT)) {
         o[n_in++] = control(p);
     }
@@ -134,8 +138,6 @@ static inline void add(struct parity *p, enum op op, const struct operand *in, i
                          .node = x.node};
     x.k.work = p->work;
     x.k.work_bytes = op_workspace(op, &x.k, &p->target);
-    bool from_out = n_in == 0 || !in || op == OP_ranges;
-    enum dtype t = (enum dtype)(from_out ? out.dtype : in[op_table[op].sig == SIG_CHOOSE].dtype);
     struct parity_case c = {.tolerance = tolerance, .dtype = (uint8_t)t};
     describe(c.text, sizeof c.text, n_in > 0 && in ? &o[0] : &out);
     if (x.k.work_bytes > p->work_bytes) {
