@@ -298,6 +298,97 @@ START_TEST(index_rows)
 }
 END_TEST
 
+/* The passes of a radix sort are run here as their kernels do it, so that what one pass reads is what the one
+ * before wrote, and nothing lies outside of the scratch. Keys are places in a table. */
+static void run_pass(const struct radix_params *p, const struct kargs *k)
+{
+    int32_t *keys = &memory[p->keys / 4], *from = &memory[p->from / 4], *to = &memory[p->to / 4];
+    uint64_t end = k->work + k->work_bytes;
+    ck_assert(p->first || (p->from >= k->work && p->from + 4 * (uint64_t)p->n <= end));
+    ck_assert(p->to >= k->work && p->to + 4 * (uint64_t)p->n <= end);
+    ck_assert(p->counts >= k->work && p->counts + 4 * 256 * (uint64_t)p->blocks <= end);
+    ck_assert(p->from != p->to && p->blocks * RADIX_TILE >= p->n);
+    int64_t at = 0;
+    for (int digit = 0; digit < 256; digit++) {
+        for (int64_t i = 0; i < p->n; i++) {
+            int32_t place = p->first ? (int32_t)i : from[i];
+            bool named = keys[place] >= 0 && keys[place] < p->length;
+            int64_t key = named ? place / p->many * p->length + keys[place] : p->n / p->many * p->length;
+            if ((key >> p->shift & 255) == digit) {
+                to[at++] = place;
+            }
+        }
+    }
+    ck_assert_int_eq(at, p->n);
+}
+
+/* put_add into many rows: cleared, sorted, bounded, applied; few rows are scanned, and so is what has no
+ * scratch. */
+START_TEST(places_are_sorted)
+{
+    struct operand in[] = {T(DT_F32, 0, 3000, 3),
+                           T(DT_I32, 65536, 9000),
+                           T(DT_F32, 131072, 9000, 3),
+                           {.offset = 3 << 20, .dtype = DT_NONE}};
+    struct operand out = T(DT_F32, 262144, 3000, 3);
+    struct kargs k = {.in = in, .out = &out, .n_in = 4, .n_out = 1, .work = 1 << 20};
+    k.work_bytes = op_workspace(OP_put_add, &k, &h200);
+    for (int64_t i = 0; i < 9000; i++) {
+        memory[65536 / 4 + i] = (int32_t)(i * i % 3001) - 1;
+    }
+    int n = cuda_kernels[OP_put_add](&k, &h200, launches, CUDA_MAX_LAUNCHES);
+    ck_assert_int_eq(n, 3 * 2 + 3);
+    for (int i = 0; i < 6; i += 3) {
+        struct radix_params p;
+        memcpy(&p, launches[i].params, sizeof p);
+        ck_assert_int_eq(p.shift, i / 3 * 8);
+        run_pass(&p, &k);
+    }
+    struct place_params p;
+    memcpy(&p, launches[n - 1].params, sizeof p);
+    const int32_t *order = &memory[p.order / 4], *index = &memory[p.index / 4];
+    for (int64_t i = 1; i < p.n; i++) {
+        uint32_t a = (uint32_t)index[order[i - 1]], b = (uint32_t)index[order[i]]; /* -1 comes last */
+        ck_assert(a < b || (a == b && order[i - 1] < order[i]));
+    }
+    ck_assert_uint_ge(p.begin, p.order + 4 * (uint64_t)p.n);
+    ck_assert_uint_le(p.end + 4 * (uint64_t)p.rows, k.work + k.work_bytes);
+    ck_assert_int_eq(cuda_kernels[OP_put](&k, &h200, launches, CUDA_MAX_LAUNCHES), 3);
+    k.work_bytes = 0;
+    ck_assert_int_eq(cuda_kernels[OP_put_add](&k, &h200, launches, CUDA_MAX_LAUNCHES), 1);
+}
+END_TEST
+
+/* A form by length: counted, sorted by a block, in passes of three launches for each byte of the key. */
+START_TEST(sorts)
+{
+    static const struct {
+        int64_t length;
+        enum dtype t;
+        int launches, form;
+    } cases[] = {{64, DT_F32, 1, SORT_RANK},        {65, DT_F32, 1, SORT_BLOCK},
+                 {2048, DT_F64, 1, SORT_BLOCK},     {2049, DT_F32, 12, RADIX_SCATTER},
+                 {2049, DT_BF16, 6, RADIX_SCATTER}, {5000, DT_F64, 24, RADIX_SCATTER}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct operand x = T(cases[i].t, 0, 3, cases[i].length), out = T(DT_I32, 1 << 20, 3, cases[i].length);
+        int64_t down = 1;
+        struct kargs k = {
+            .in = &x, .out = &out, .n_in = 1, .n_out = 1, .attr = &down, .n_attr = 1, .work = 2 << 20};
+        k.work_bytes = op_workspace(OP_argsort, &k, &h200);
+        int n = cuda_kernels[OP_argsort](&k, &h200, launches, CUDA_MAX_LAUNCHES);
+        ck_assert_int_eq(n, cases[i].launches);
+        ck_assert_int_eq(fake_function_last(launches[n - 1].function), cases[i].form);
+        if (n > 1) {
+            struct radix_params p;
+            memcpy(&p, launches[n - 1].params, sizeof p);
+            ck_assert_uint_eq(p.to, out.offset);
+            ck_assert_int_eq(p.descending, 1);
+            ck_assert_uint_ge(p.counts, p.from + 4 * 3 * (uint64_t)cases[i].length);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("cuda describe");
@@ -306,5 +397,7 @@ int main(void)
     tcase_add_test(t, reductions);
     tcase_add_test(t, products);
     tcase_add_test(t, index_rows);
+    tcase_add_test(t, places_are_sorted);
+    tcase_add_test(t, sorts);
     return suite_run("cuda describe", t, CK_FORK);
 }
