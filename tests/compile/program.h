@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include "compiler/compiler.h"
+#include "runtime/base/bf16.h"
 #include "runtime/base/philox.h"
 #include "runtime/exec/exec.h"
 
@@ -113,6 +114,8 @@ static inline double element(const char *at, enum dtype t, int64_t i)
         return ((const double *)at)[i];
     case DT_F32:
         return ((const float *)at)[i];
+    case DT_BF16:
+        return (double)bf16_widen(((const struct bf16 *)at)[i]);
     case DT_I32:
         return ((const int32_t *)at)[i];
     default:

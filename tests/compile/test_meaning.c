@@ -250,6 +250,45 @@ START_TEST(test_trees)
     finish(&p);
 }
 END_TEST
+/* Parameters and states of any float type train: the flat block has their type, and a schedule, which is f32,
+ * takes it beside the tree. All values are ones that bf16 holds, so nothing is lost. */
+START_TEST(test_float_types)
+{
+    static const char *const types[] = {"bf16", "f64", "f32"};
+    for (int i = 0; i < 3; i++) {
+        struct program p;
+        char text[2048];
+        const char *t = types[i];
+        snprintf(
+            text, sizeof text,
+            "gml 1\nimport opt\nlayer W(x) {\n param a: %s[3] = 1\n param b: %s[2, 2] = 2  tag no_decay\n"
+            " state n: %s = 0\n next n = n + 0.5\n return sum(a * x) + sum(b)\n}\n"
+            "let net = W{}\nlet other = W{}\n"
+            "phase p {\n minimize loss = net(%s(2 * ones([3]))) over net using opt.sgd{lr = 0.25 * f32(step "
+            "+ 1), "
+            "decay = 0.5}\n"
+            " output ties = f32(bf16(1 + f32(iota(4)) * 0.00390625)), wide = f64(iota(2)) / 4\n}\n"
+            "phase q {\n minimize loss = other(%s(2 * ones([3]))) over other using opt.adam{0.25, eps = 0.0, "
+            "clip = "
+            "100.0}\n}\n",
+            t, t, t, t, t);
+        start(&p, text);
+        launch(&p, "p");
+        ck_assert_double_eq(var_at(&p, "net.a", 1), 1 - 0.25 * 2.5);
+        ck_assert_double_eq(var_at(&p, "net.b", 3), 1.75);
+        launch(&p, "p");
+        ck_assert_double_eq(var_at(&p, "net.a", 2), -0.71875);
+        ck_assert_double_eq(var_at(&p, "net.b", 0), 1.25);
+        ck_assert_double_eq(var_at(&p, "net.n", 0), 1);
+        EXPECT(&p, "ties", 1, 1, 1.0078125, 1.015625);
+        EXPECT(&p, "wide", 0, 0.25);
+        launch(&p, "q");
+        ck_assert_double_eq_tol(var_at(&p, "other.a", 0), 0.75, 0.008);
+        ck_assert_str_eq(dtype_name(p.g->vars.at[graph_find_var(p.g, "other.a")].type.dtype), t);
+        finish(&p);
+    }
+}
+END_TEST
 START_TEST(test_normalisation)
 {
     struct program p;
@@ -326,6 +365,7 @@ int main(void)
     tcase_add_test(t, test_layers);
     tcase_add_test(t, test_minimize);
     tcase_add_test(t, test_trees);
+    tcase_add_test(t, test_float_types);
     tcase_add_test(t, test_normalisation);
     tcase_add_test(t, test_two_minimizes);
     tcase_add_test(t, test_every_operator_is_callable);
