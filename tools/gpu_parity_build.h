@@ -26,7 +26,8 @@ static inline struct operand place(struct parity *p, enum dtype t, const int64_t
         fprintf(stderr, "gpu_parity: the cases need more than %llu bytes\n", (unsigned long long)p->work);
         exit(7);
     }
-    memset(p->image + o.offset, 0x5a, (uint64_t)stride * dtype_size(t)); /* an output that is not written shows */
+    memset(p->image + o.offset, 0x5a,
+           (uint64_t)stride * dtype_size(t)); /* an output that is not written shows */
     return o;
 }
 #define PLACE(p, t, ...) place((p), (t), (const int64_t[]){__VA_ARGS__, -1}, 0)
