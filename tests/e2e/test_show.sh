@@ -73,6 +73,10 @@ for v in p["variants"]:
             assert o["offset"] + (last + 1) * bytes_of[o["dtype"]] <= p["arena"]["bytes"], o
     for b in v["buffers"]:
         assert b["first"] <= b["last"] < max(len(v["launches"]), 1) and b["offset"] + b["bytes"] <= p["arena"]["bytes"], b
+doc = open(__import__("os").environ["GML_SOURCE"] + "/docs/dump.md").read()
+for keys in g, p, p["arena"], p["variables"][0], p["variants"][0], *(v["launches"][0] for v in p["variants"] if v["launches"]), *(v["buffers"][0] for v in p["variants"] if v["buffers"]), g["nodes"][0]:
+    for key in keys:
+        assert "`%s`" % key in doc or '"%s"' % key in doc, "docs/dump.md lacks %s" % key
 train = [v for v in p["variants"] if v["phase"] == "train"]
 assert len(train) == 1 and train[0]["rows"] == 32
 parts = [x["part"] for x in train[0]["launches"]]
