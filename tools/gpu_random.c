@@ -66,14 +66,14 @@ static const char *run_cpu(const char *text, struct arena *a, struct pass_result
 /* -- comparing */
 
 /* Relative error of one value if every operator of the graph were off by its tolerance; a row without one:
- * 1e-6. */
+ * 5e-6. */
 static double tolerances(const struct graph *g)
 {
     double sum = 0;
     for (uint32_t i = 1; i < g->nodes.n; i++) {
         const struct op_info *info = &op_table[g->nodes.at[i].op];
         bool computes = info->kind != OPK_VIEW && !(info->flags & OPF_META) && g->nodes.at[i].dtype == DT_F32;
-        sum += !computes ? 0 : info->kind == OPK_ELEM ? info->tolerance : 1e-6;
+        sum += !computes ? 0 : info->kind == OPK_ELEM ? info->tolerance : 5e-6;
     }
     return sum;
 }

@@ -1,0 +1,57 @@
+/* Random graphs in f32 on the CUDA executor with a fake device: every operator that a graph can hold has a
+ * kernel there, for every type and layout that the planner gives it. What the kernels compute is checked by
+ * gpu_random on a GPU. */
+#include "tests/cuda/fake_cuda.h"
+#include "tests/suite.h"
+#include "tools/random/random.h"
+
+enum { GRAPHS = 150 };
+
+static struct backend fake_backend;
+static enum status open_fake(const struct exec_options *o, struct exec **e, char *why, size_t n)
+{
+    return cuda_open(&fake_api, &fake_backend, o, e, why, n);
+}
+static struct plan *plan_of(uint64_t seed, struct arena *a, const struct target *t)
+{
+    static const struct random_options o = {.number = DT_F32};
+    const char *why = NULL;
+    struct graph *g = random_passes(random_graph(a, seed, &o, NULL), RANDOM_ALL_PASSES, a, &why);
+    struct plan *p = g ? random_plan(g, t, false, a, &why) : NULL;
+    ck_assert_msg(p != NULL, "seed %u: %s", (unsigned)seed, why);
+    return p;
+}
+static void prepare_seed(uint64_t seed)
+{
+    struct arena *a = arena_new();
+    struct exec *e;
+    struct exec_device d;
+    char why[512] = "";
+    fake_reset();
+    fake.memory = (uint64_t)1 << 28;
+    fake_backend = cuda_backend_functions;
+    fake_backend.open = open_fake;
+    ck_assert_int_eq(fake_backend.open(&(struct exec_options){0}, &e, why, sizeof why), ST_OK);
+    ck_assert_int_eq(cuda_device(e, &d), ST_OK);
+    struct plan *p = plan_of(seed, a, &d.target);
+    ck_assert_int_eq(cuda_arena(e, p->device_bytes), ST_OK);
+    fake_arena_address = e->arena;
+    ck_assert_msg(cuda_prepare(e, p) == ST_OK, "seed %u: %s", (unsigned)seed, cuda_error_text(e));
+    cuda_close(e);
+    ck_assert_int_eq(fake.alive, 0);
+    arena_free(a);
+}
+START_TEST(test_prepare)
+{
+    for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+        prepare_seed(seed);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("cuda");
+    tcase_add_test(t, test_prepare);
+    return suite_run("random graphs on cuda", t, CK_FORK);
+}
