@@ -68,6 +68,26 @@ START_TEST(f32_file_into_an_f64_model)
 }
 END_TEST
 
+/* Stored as bf16, read back to the bit, and rounded to it from an f32 file. */
+START_TEST(bf16_parameters)
+{
+    static const uint16_t bits[] = {0x3f80, 0xc010, 0x7f80, 0x0001, 0x8000, 0x3f81};
+    uint16_t image[256] = {0}, back[256] = {0};
+    float wide[128] = {1.00390625f, -2.25f, 1.01171875f};
+    struct array_file f;
+    memcpy(image, bits, sizeof bits);
+    ck_assert_int_eq(weights_save(&plan, wide, path, &sink), ST_OK);
+    plan.var[g->vars.n - 1].view.dtype = plan.var[g->vars.n - 3].view.dtype = DT_BF16;
+    ck_assert_int_eq(weights_load(&plan, back, path, NULL, 0, &sink), ST_OK);
+    ck_assert(back[0] == 0x3f80 && back[1] == 0xc010 && back[2] == 0x3f82);
+    ck_assert_int_eq(weights_save(&plan, image, path, &sink), ST_OK);
+    ck_assert_int_eq(safetensors_read(arena, path, &sink, &f), ST_OK);
+    ck_assert(f.at[0].type == FT_BF16 && f.at[0].n_bytes == 12);
+    ck_assert_int_eq(weights_load(&plan, back, path, NULL, 0, &sink), ST_OK);
+    ck_assert_mem_eq(back, bits, sizeof bits);
+}
+END_TEST
+
 START_TEST(differences_are_listed_and_nothing_changes)
 {
     float x[6] = {1, 2, 3, 4, 5, 6}, image[128] = {0};
@@ -129,6 +149,7 @@ int main(void)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, round_trip);
     tcase_add_test(t, f32_file_into_an_f64_model);
+    tcase_add_test(t, bf16_parameters);
     tcase_add_test(t, differences_are_listed_and_nothing_changes);
     tcase_add_test(t, numbers_beyond_f32_are_refused);
     return suite_run("weights", t, CK_FORK);
