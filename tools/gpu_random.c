@@ -1,6 +1,6 @@
-/* gpu_random: random graphs in f32 on the GPU against the CPU. Prints a summary line; exits 1 when a value
- * differs by more than rounding explains, or when poisoned memory without reuse or kernel-by-kernel launches
- * give other bits.
+/* gpu_random: random graphs on the GPU against the CPU, three of four in f32, the others in f64 or mixed.
+ * Prints a summary line; exits 1 when a value differs by more than rounding explains, or when poisoned memory
+ * without reuse or kernel-by-kernel launches give other bits.
  *
  *   gpu_random [--dry-run] [N [SEED]]     seeds SEED .. SEED + N - 1, 300 from 1 by default
  *   gpu_random [--dry-run] --file GRAPH   one graph in text form
@@ -66,14 +66,16 @@ static const char *run_cpu(const char *text, struct arena *a, struct pass_result
 /* -- comparing */
 
 /* Relative error of one value if every operator of the graph were off by its tolerance; a row without one:
- * 5e-6. */
+ * 5e-6; in f64 1e-12. */
 static double tolerances(const struct graph *g)
 {
     double sum = 0;
     for (uint32_t i = 1; i < g->nodes.n; i++) {
         const struct op_info *info = &op_table[g->nodes.at[i].op];
-        bool computes = info->kind != OPK_VIEW && !(info->flags & OPF_META) && g->nodes.at[i].dtype == DT_F32;
-        sum += !computes ? 0 : info->kind == OPK_ELEM ? info->tolerance : 5e-6;
+        bool computes = info->kind != OPK_VIEW && !(info->flags & OPF_META);
+        double one = info->kind == OPK_ELEM ? info->tolerance : 5e-6;
+        enum dtype t = (enum dtype)g->nodes.at[i].dtype;
+        sum += !computes ? 0 : t == DT_F32 ? one : t == DT_F64 ? 1e-12 : 0;
     }
     return sum;
 }
@@ -188,7 +190,7 @@ static void one_text(struct session *s, const char *text, const char *name, bool
 }
 static void one_seed(struct session *s, uint64_t seed)
 {
-    static const struct random_options o = {.number = DT_F32};
+    struct random_options o = {.number = seed % 4 ? DT_F32 : DT_F64, .mixed = seed % 8 == 0};
     struct arena *a = arena_new();
     const char *text = random_text(random_graph(a, seed, &o, NULL), a);
     one_text(s, text, arena_printf(a, "seed %llu", (unsigned long long)seed), seed % BITS_EVERY == 0);

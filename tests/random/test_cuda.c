@@ -1,4 +1,4 @@
-/* Random graphs in f32 on the CUDA executor with a fake device: every operator that a graph can hold has a
+/* Random graphs on the CUDA executor with a fake device: every operator that a graph can hold has a
  * kernel there, for every type and layout that the planner gives it. What the kernels compute is checked by
  * gpu_random on a GPU. */
 #include "tests/cuda/fake_cuda.h"
@@ -14,7 +14,7 @@ static enum status open_fake(const struct exec_options *o, struct exec **e, char
 }
 static struct plan *plan_of(uint64_t seed, struct arena *a, const struct target *t)
 {
-    static const struct random_options o = {.number = DT_F32};
+    struct random_options o = {.number = seed % 2 ? DT_F32 : DT_F64, .mixed = seed % 5 == 0};
     const char *why = NULL;
     struct graph *g = random_passes(random_graph(a, seed, &o, NULL), RANDOM_ALL_PASSES, a, &why);
     struct plan *p = g ? random_plan(g, t, false, a, &why) : NULL;
