@@ -154,9 +154,17 @@ void print_operators(FILE *out)
     fputs("# Operators\n\nMade by `gmlc ops` from `kernels/ops.def`, the only list of operators. `row` is "
           "the name in graphs.\n",
           out);
-    print_table("Elementwise", "Inputs have one shape; a scalar goes with anything, unit axes stretch.",
+    print_table("Elementwise",
+                "Inputs have one shape; a scalar goes with anything, unit axes stretch. Whole numbers wrap, "
+                "and `//` and `%` by 0 give 0; "
+                "a float becomes i32 by truncation, at most the nearest end of the range, NaN 0; a number "
+                "becomes true unless it is 0.",
                 OPK_ELEM, true, out);
-    print_table("Reductions", "Over all axes, or those of `axis = `; `keep = true` leaves unit axes.",
+    print_table("Reductions",
+                "Over all axes, or those of `axis = `; `keep = true` leaves unit axes. Of nothing: sum 0, "
+                "prod 1, mean NaN, max -inf and min "
+                "inf (the ends of i32), all true, any false; where a mask leaves nothing, 0, and prod 1, all "
+                "true, any false.",
                 OPK_REDUCE, true, out);
     print_table("Views", "They compute nothing: whoever reads them reads other addresses.", OPK_VIEW, true,
                 out);

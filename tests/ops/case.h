@@ -144,7 +144,8 @@ struct case_input {
     double *at;
     int64_t n, width;
     uint32_t var;
-    bool flat; /* the row says that it has no gradient */
+    bool flat;   /* the row says that it has no gradient */
+    bool turned; /* lies in memory backwards and with its axes reversed */
 };
 struct op_case {
     struct arena *a;
@@ -154,6 +155,7 @@ struct op_case {
     struct case_input in[CASE_INPUTS], weight;
     val value[CASE_INPUTS];
     uint32_t n_in, tree;
+    bool turned; /* inputs reach the row as views that turn them: set it after case_begin */
     bool has_loss;
     char name[300];
     /* after case_compile */
@@ -249,6 +251,35 @@ static inline void case_fill_input(struct case_input *in, uint32_t k, uint64_t s
                                             : case_draw(in->domain, seed, k, i, in->width, in->bound);
     }
 }
+/* Where element i of an input is in its variable. */
+static inline int64_t case_place(const struct op_case *c, const struct case_input *in, int64_t i)
+{
+    int64_t at = 0, n;
+    for (int a = in->type.rank - 1; in->turned && a >= 0; a--) {
+        ck_assert(dim_is_const(&c->g->dims, in->type.dim[a], &n));
+        at = at * n + i % n;
+        i /= n;
+    }
+    return in->turned ? in->n - 1 - at : i;
+}
+/* The variable of a turned input as the row sees it; in->type becomes what it sees. */
+static inline val case_turn(struct op_case *c, struct case_input *in, val v)
+{
+    int perm[LIMIT_RANK], rank = in->type.rank;
+    int64_t step[LIMIT_RANK], n;
+    dim start[LIMIT_RANK];
+    struct type t = in->type;
+    for (int a = 0; a < rank; a++) {
+        perm[a] = rank - 1 - a;
+        t.dim[a] = in->type.dim[rank - 1 - a];
+        step[a] = -1;
+        start[a] = case_dim(c, dim_is_const(&c->g->dims, t.dim[a], &n) && n > 0 ? n - 1 : 0);
+    }
+    in->type = t;
+    in->turned = true;
+    in->width = rank && dim_is_const(&c->g->dims, t.dim[rank - 1], &n) ? n : 1;
+    return rank ? build_slice(&c->b, build_permute(&c->b, v, perm), start, step, t.dim) : v;
+}
 /* A float input is a parameter, others are state; drawn with seed 0. */
 static inline val case_input(struct op_case *c, enum dtype t, int rank, const int64_t *n, int domain)
 {
@@ -256,6 +287,9 @@ static inline val case_input(struct op_case *c, enum dtype t, int rank, const in
     struct var v = {.key = arena_printf(c->a, "in.%u", c->n_in), .kind = VAR_STATE};
     uint32_t var = c->g->vars.n, k = c->n_in;
     v.type = case_type(c, t, rank, n);
+    for (int i = 0; c->turned && i < rank; i++) {
+        v.type.dim[i] = case_dim(c, n[rank - 1 - i]);
+    }
     if (dtype_is_float(t)) {
         v.kind = VAR_PARAM;
         v.tree = 1;
@@ -263,8 +297,13 @@ static inline val case_input(struct op_case *c, enum dtype t, int rank, const in
         tree->leaf[tree->n_leaf++] = var;
     }
     vec_push(c->a, &c->g->vars, v);
-    case_fill_input(case_bind(c, var, t == DT_BOOL ? DOM_BOOLS : domain), k, 0);
-    return c->value[k] = case_read(c, var);
+    struct case_input *in = case_bind(c, var, t == DT_BOOL ? DOM_BOOLS : domain);
+    c->value[k] = case_read(c, var);
+    if (c->turned) {
+        c->value[k] = case_turn(c, in, c->value[k]);
+    }
+    case_fill_input(in, k, 0);
+    return c->value[k];
 }
 static inline void case_fail(struct op_case *c, const char *what)
 {
@@ -339,7 +378,7 @@ static inline void case_store_all(struct op_case *c)
 {
     for (uint32_t k = 0; k < c->n_in; k++) {
         for (int64_t i = 0; i < c->in[k].n; i++) {
-            case_store(c, c->in[k].var, i, c->in[k].at[i]);
+            case_store(c, c->in[k].var, case_place(c, &c->in[k], i), c->in[k].at[i]);
         }
     }
     for (int64_t i = 0; i < c->weight.n; i++) {

@@ -104,11 +104,12 @@ static inline val sample_node(struct op_case *c, enum op op, json_t *sample)
     }
     return graph_add(c->g, &s, &c->sink);
 }
-static inline val sample_row(struct op_case *c, enum op op, json_t *sample)
+static inline val sample_row(struct op_case *c, enum op op, json_t *sample, bool turned)
 {
     json_t *in;
     size_t k;
     case_begin(c);
+    c->turned = turned;
     json_array_foreach(json_object_get(sample, "in"), k, in)
     {
         int64_t shape[LIMIT_RANK];
@@ -198,9 +199,9 @@ static inline long sample_count(json_t *row, int column)
 }
 
 /* Builds sample number `number` of a row with floats of type `real`, up to the loss if there is a gradient.
- */
-static inline void sample_begin_in(struct op_case *c, json_t *row, json_t *sample, size_t number,
-                                   enum dtype real)
+ * `turned`: the inputs of a row of ops.def lie in memory in another way. */
+static inline void sample_begin_as(struct op_case *c, json_t *row, json_t *sample, size_t number,
+                                   enum dtype real, bool turned)
 {
     const char *name = sample_text(row, "name");
     bool text = json_is_true(json_object_get(row, "text"));
@@ -212,12 +213,12 @@ static inline void sample_begin_in(struct op_case *c, json_t *row, json_t *sampl
     snprintf(title, sizeof title, "%s, case %zu%s%.200s", name, number, text ? ": " : "",
              text ? sample_text(sample, "text") : "");
     memcpy(c->name, title, sizeof title);
-    val v = text ? sample_function(c, sample) : sample_row(c, op, sample);
+    val v = text ? sample_function(c, sample) : sample_row(c, op, sample, turned);
     memcpy(c->name, title, sizeof title);
     graph_set_precision(c->g, real);
     for (uint32_t k = 0; k < c->n_in; k++) {
         json_t *in = json_array_get(inputs, k);
-        c->in[k].type = c->g->vars.at[c->in[k].var].type;
+        c->in[k].type.dtype = c->g->vars.at[c->in[k].var].type.dtype;
         c->in[k].domain = case_domain(json_string_value(json_array_get(in, 1)));
         c->in[k].bound = sample_whole(in, 3);
         c->in[k].flat = !sample_has_gradient(sample, k);
@@ -239,7 +240,7 @@ static inline void sample_begin_in(struct op_case *c, json_t *row, json_t *sampl
 }
 static inline void sample_begin(struct op_case *c, json_t *row, json_t *sample, size_t number)
 {
-    sample_begin_in(c, row, sample, number, DT_F64);
+    sample_begin_as(c, row, sample, number, DT_F64, false);
 }
 /* Sample s of case number `number` has this seed. */
 static inline uint64_t sample_seed(size_t number, int s)

@@ -59,7 +59,7 @@ static void check_case(json_t *row, json_t *sample, size_t number)
 {
     struct op_case both[2];
     for (int k = 0; k < 2; k++) {
-        sample_begin_in(&both[k], row, sample, number, k ? DT_F32 : DT_F64);
+        sample_begin_as(&both[k], row, sample, number, k ? DT_F32 : DT_F64, false);
         case_compile(&both[k], false);
     }
     for (int s = 0; s < json_integer_value(json_object_get(sample, "seeds")); s++) {

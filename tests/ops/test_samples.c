@@ -39,17 +39,22 @@ struct tensor {
     int64_t from, n;
     double tolerance, floor;
     const char *what;
+    const struct case_input *in; /* of a gradient */
 };
+static double element(const struct tensor *t, int64_t i)
+{
+    return case_output(t->c, t->output, t->from + (t->in ? case_place(t->c, t->in, i) : i));
+}
 static void check_elements(const struct tensor *t, struct reader *r, uint64_t seed, uint32_t which,
                            int64_t keep)
 {
     bool all = t->n <= keep;
     for (int64_t i = 0; !all && i < t->n; i++) { /* a tensor with an infinity is there as a whole */
-        all = !isfinite(case_output(t->c, t->output, t->from + i));
+        all = !isfinite(element(t, i));
     }
     for (int64_t k = 0; k < (all ? t->n : keep - 1); k++) {
         int64_t i = all ? k : (int64_t)(case_bits(seed, 16 + which, k) % (uint64_t)t->n);
-        double got = case_output(t->c, t->output, t->from + i), want = next_number(r, t->c->name);
+        double got = element(t, i), want = next_number(r, t->c->name);
         ck_assert_msg(agrees(got, want, t->tolerance * fmax(t->floor, fabs(want))),
                       "%s, seed %lu: %s[%ld] is %.17g, expected %.17g", t->c->name, (unsigned long)seed,
                       t->what, (long)i, got, want);
@@ -60,7 +65,7 @@ static void check_elements(const struct tensor *t, struct reader *r, uint64_t se
     double sum = 0, terms = 0;
     for (int64_t i = 0; i < t->n; i++) {
         uint64_t h = case_bits(seed, 32 + which, i);
-        double p = (double)(1 + (h >> 8) % 8) * (h & 1 ? -1 : 1) * case_output(t->c, t->output, t->from + i);
+        double p = (double)(1 + (h >> 8) % 8) * (h & 1 ? -1 : 1) * element(t, i);
         sum += p;
         terms += fabs(p);
     }
@@ -78,7 +83,8 @@ static void check_sample(struct op_case *c, struct reader *r, uint64_t seed, jso
                             operand_count(&c->variant->output[0]),
                             real ? number_of(row, "tolerance") : 0,
                             number_of(row, "floor"),
-                            "element "};
+                            "element ",
+                            NULL};
     sample_draw(c, seed);
     case_run(c);
     check_elements(&result, r, seed, 0, KEEP_RESULT);
@@ -86,10 +92,23 @@ static void check_sample(struct op_case *c, struct reader *r, uint64_t seed, jso
         char what[32];
         snprintf(what, sizeof what, "gradient %u", k);
         if (!c->in[k].flat) {
-            struct tensor g = {c, 2, case_gradient(c, k), c->in[k].n, 1e-9, 1, what};
+            struct tensor g = {c, 2, case_gradient(c, k), c->in[k].n, 1e-9, 1, what, &c->in[k]};
             check_elements(&g, r, seed, 1 + k, KEEP_GRADIENT);
         }
     }
+}
+/* The number of samples. */
+static long check_case(json_t *row, json_t *sample, size_t number, bool turned, struct reader *r)
+{
+    struct op_case c;
+    long seeds = json_integer_value(json_object_get(sample, "seeds"));
+    sample_begin_as(&c, row, sample, number, DT_F64, turned);
+    case_compile(&c, false);
+    for (int s = 0; s < seeds; s++) {
+        check_sample(&c, r, sample_seed(number, s), row);
+    }
+    case_end(&c);
+    return seeds;
 }
 
 /* -- which samples there are */
@@ -201,6 +220,28 @@ static json_t *find_row(const char *name, bool text)
 
 /* -- tests */
 
+/* Rows whose inputs have to be parameters as they are. */
+static bool is_of_trees(const char *name)
+{
+    return !strcmp(name, "leaf") || !strcmp(name, "pack") || !strcmp(name, "tree") || !strcmp(name, "ranges");
+}
+START_TEST(turned_inputs_make_no_difference)
+{
+    json_t *row = json_array_get(rows, (size_t)_i), *sample;
+    const char *name = sample_text(row, "name");
+    char key[80];
+    size_t number;
+    if (json_is_true(json_object_get(row, "text")) || is_of_trees(name)) {
+        return;
+    }
+    snprintf(key, sizeof key, "row.%s", name);
+    struct reader r = {array_find(&values, key), 0};
+    json_array_foreach(json_object_get(row, "cases"), number, sample)
+    {
+        check_case(row, sample, number, true, &r);
+    }
+}
+END_TEST
 START_TEST(row_equals_its_reference)
 {
     json_t *row = json_array_get(rows, (size_t)_i), *sample;
@@ -214,14 +255,9 @@ START_TEST(row_equals_its_reference)
     ck_assert_msg(r.from != NULL, "no values for %s", key);
     json_array_foreach(json_object_get(row, "cases"), number, sample)
     {
-        struct op_case c;
-        sample_begin(&c, row, sample, number);
-        case_compile(&c, false);
-        for (int s = 0; s < json_integer_value(json_object_get(sample, "seeds")); s++, ran++) {
-            gradients += c.has_loss;
-            check_sample(&c, &r, sample_seed(number, s), row);
-        }
-        case_end(&c);
+        long seeds = check_case(row, sample, number, false, &r);
+        ran += seeds;
+        gradients += json_array_size(json_object_get(sample, "grad")) ? seeds : 0;
     }
     ck_assert_msg(r.at == array_count(r.from), "%s: %ld values are left", key,
                   (long)(array_count(r.from) - r.at));
@@ -287,6 +323,7 @@ int main(void)
     }
     TCase *t = tcase_create("samples");
     tcase_add_loop_test(t, row_equals_its_reference, 0, (int)json_array_size(rows));
+    tcase_add_loop_test(t, turned_inputs_make_no_difference, 0, (int)json_array_size(rows));
     tcase_add_test(t, every_row_has_samples);
     tcase_add_test(t, every_function_has_samples);
     int failed = suite_run("samples", t, CK_NOFORK);
