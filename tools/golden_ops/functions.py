@@ -367,6 +367,10 @@ def moves():
         c["fd"] = False
     row.counts[2] = 0
     row = fn("f32", lambda x: x.double() * 1, "f32(a)", [(f(*s),) for s in VECTORS + [(), (5, 1)]] + [(flag(13),), (whole(7),)])
+    row = fn("f64", lambda x: x * 1, "f32(f64(a))", [(f(*s),) for s in VECTORS + [(), (5, 1)]])
+    row = Row("bf16", lambda x: x.float().bfloat16().double(), text=True, floor=0.0)
+    for s in VECTORS + [(), (5, 1)]:
+        row.case(f(*s), text="f32(bf16(a))", fd=False)
     row = fn("i32", lambda x: to_i32(x.double().numpy()), "i32(a)", [(f(*s),) for s in VECTORS if s != (13, 7)] + [(flag(13),), (whole(7),)], diff=False, floor=0.0)
     row = fn("bool", lambda x: x != 0, "bool(a)", [(ties(*s),) for s in VECTORS if s != (13, 7)] + [(flag(13),), (few(7),)], diff=False, floor=0.0)
     row = fn("xent", xent, "xent(a, b)", [(small(*s), index(s[-1], *s[:-1])) for s in [(1,), (31,), (3, 32), (33, 5), (2, 127), (5, 2), (2, 3, 7), (0, 3)]])
