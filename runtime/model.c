@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "runtime/base/seam.h"
+#include "runtime/graph/precision.h"
 
 /* share/gml/std of the installation this file is in; NULL when it is not there. */
 static const char *std_beside(struct arena *a, const char *file)
@@ -47,8 +48,9 @@ static enum status compile_f64(struct arena *a, const char *path, const struct m
     struct graph *g;
     TRY(file_read(a, path, LIMIT_SOURCE_BYTES, &text, &n, sink));
     TRY(gml_elaborate(a, path, text, (uint32_t)n, &o->compile, sink, &g));
-    if (o->hold_stops) {
+    if (o->exact) {
         TRY(gml_hold_stops(g, sink, &g));
+        graph_all_f64(g);
     }
     graph_set_precision(g, DT_F64);
     return run_passes(g, &o->compile, sink, out);

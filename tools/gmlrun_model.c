@@ -60,7 +60,7 @@ enum status call_graph_f64(struct call *c, struct graph **out)
                          c->o.args.at[0]);
     }
     struct model_options o = options_of(c, true);
-    o.hold_stops = true;
+    o.exact = true;
     TRY(load(c, &o, out));
     c->run.n_set = 0;
     return ST_OK;

@@ -46,6 +46,10 @@ python3 -c "import json; d = json.load(open('log')); assert len(d['parameters'])
 
 model "sum(w ^ 3 * sin(v) + w * stop_grad(w ^ 2)) + mean(stop_grad(v) * w)" >stop.gml
 exits 0 "8 elements checked, 0 on kinks, 0 wrong" "$bin/gmlrun" gradcheck stop.gml
+model "sum(f32(bf16(w * 1.1)) ^ 2) + sum(v * w)" >narrow.gml # f64 throughout, whatever the text says
+exits 0 "8 elements checked, 0 on kinks, 0 wrong" "$bin/gmlrun" gradcheck narrow.gml
+sed 's/param v: f32\[4\] = 0/param v: bf16[4] = 0/; s/sum(v \* w)/sum(f32(v) * w)/' narrow.gml >bf16.gml
+exits 0 "4 elements checked, 0 on kinks, 0 wrong" "$bin/gmlrun" gradcheck bf16.gml --phase train --samples 2
 model "sum(w ^ 2) + sum(relu(v)) + sum(abs(v))" >kink.gml
 exits 0 "8 elements checked, 4 on kinks, 0 wrong" "$bin/gmlrun" gradcheck kink.gml
 grep -q "two.v .* only kinks" log || fail "kinks are not told: $(cat log)"
