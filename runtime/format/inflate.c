@@ -20,6 +20,12 @@ static void inflate_free(voidpf ctx, voidpf p)
     (void)p;
 }
 
+/* zlib counts in 32 bits. */
+static uInt step_of(uint64_t n)
+{
+    return n > UINT32_MAX ? UINT32_MAX : (uInt)n;
+}
+
 /* Inflates until *in or *out is used up or the stream ends; subtracts from both what was used. */
 static bool inflate_run(const unsigned char *from, uint64_t *in, unsigned char *to, uint64_t *out, int window)
 {
@@ -30,8 +36,8 @@ static bool inflate_run(const unsigned char *from, uint64_t *in, unsigned char *
     s.next_in = (unsigned char *)(uintptr_t)from;
     s.next_out = *out ? to : &none;
     while (state == Z_OK) {
-        s.avail_in = *in > UINT32_MAX ? UINT32_MAX : (uInt)*in;
-        s.avail_out = *out > UINT32_MAX ? UINT32_MAX : (uInt)*out;
+        s.avail_in = step_of(*in);
+        s.avail_out = step_of(*out);
         uInt had_in = s.avail_in, had_out = s.avail_out;
         state = inflate(&s, Z_NO_FLUSH);
         *in -= had_in - s.avail_in;

@@ -57,6 +57,10 @@ START_TEST(columns_and_kinds)
     ck_assert_int_eq(array_need_numbers(none, "t.csv", &sink), ST_DATA);
     ck_assert_str_eq(message(), "t.csv: column `none`, line 2, column 5: `` is a missing value");
     ck_assert_str_eq(code(), "F4005");
+    struct array fixed = {.name = "t", .type = FT_BYTES, .item_bytes = 1, .rank = 1, .dim = {1}, .bytes = "x"};
+    diag_init(&sink, arena, NULL);
+    ck_assert_int_eq(array_need_numbers(&fixed, "t.npz", &sink), ST_DATA);
+    ck_assert_str_eq(code(), "F3107");
 }
 END_TEST
 

@@ -87,6 +87,17 @@ START_TEST(numpy_kinds)
 }
 END_TEST
 
+START_TEST(halves)
+{
+    static const unsigned short bits[] = {0x3C00, 0xBC00, 0x7C00, 0xFC00, 0x7E00, 0x0001, 0x8000};
+    static const double want[] = {1, -1, INFINITY, -INFINITY, 0, 0x1p-24, 0};
+    struct array x = {.type = FT_F16, .item_bytes = 2, .rank = 1, .dim = {7}, .bytes = bits, .n_bytes = 14};
+    for (int i = 0; i < 7; i++) {
+        ck_assert(i == 4 ? isnan(array_number(&x, i)) : array_number(&x, i) == want[i]);
+    }
+}
+END_TEST
+
 START_TEST(round_trips)
 {
     static const float values[] = {1, -2, 0.5f, 3e38f};
@@ -129,6 +140,23 @@ START_TEST(round_trips)
     ck_assert_uint_eq(sink.list.n, 0);
     ck_assert_int_eq(npy_write(path, &bf, &sink), ST_DATA);
     ck_assert_str_eq(diag_name(sink.list.at[0].code), "F3004");
+    ck_assert_int_eq(npz_write(path, &bf, 1, &sink), ST_DATA);
+    struct array *many = arena_array(arena, struct array, LIMIT_ZIP_MEMBERS + 1);
+    for (int i = 0; i <= LIMIT_ZIP_MEMBERS; i++) {
+        many[i] = list[2];
+        many[i].name = arena_printf(arena, "s%d", i);
+    }
+    ck_assert_int_eq(npz_write(path, many, LIMIT_ZIP_MEMBERS + 1, &sink), ST_DATA);
+    ck_assert_str_eq(diag_name(sink.list.at[sink.list.n - 1].code), "F3016");
+    ck_assert_int_eq(npz_write(path, many, LIMIT_ZIP_MEMBERS, &sink), ST_OK);
+    ck_assert_int_eq(npz_read(arena, path, &sink, &file), ST_OK);
+    ck_assert_uint_eq(file.n, LIMIT_ZIP_MEMBERS);
+    char *name = arena_alloc(arena, 70000);
+    memset(name, 'n', 65532);
+    many[0].name = name;
+    ck_assert_int_eq(npz_write(path, many, 1, &sink), ST_DATA);
+    ck_assert_str_eq(diag_name(sink.list.at[sink.list.n - 1].code), "F3016");
+    ck_assert_int_ne(npz_read(arena, "/nowhere/x.npz", &sink, &file), ST_OK);
     unlink(path);
 }
 END_TEST
@@ -179,6 +207,49 @@ START_TEST(headers)
         {"{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (1,)}", 8, "F3004"},
         {"{'descr': '<V2', 'fortran_order': False, 'shape': (1,)}", 2, "F3004"},
         {"", 0, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False,\t'shape': (2,)\t}\n\n", 8, NULL},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (00000000000000000000000002,)}", 2, NULL},
+        {"{'descr': '=f4', 'fortran_order': False, 'shape': (2,)}", 8, NULL},
+        {"{'descr': '>u1', 'fortran_order': False, 'shape': (2,)}", 2, NULL},
+        {"{'descr': '>S2', 'fortran_order': False, 'shape': (2,)}", 4, NULL},
+        {"{'descr': '<S1048576', 'fortran_order': False, 'shape': (0,)}", 0, NULL},
+        {"{'descr': '<S1048577', 'fortran_order': False, 'shape': (0,)}", 0, "F3004"},
+        {"{'descr': '|S99999999999999999999', 'fortran_order': False, 'shape': (0,)}", 0, "F3004"},
+        {"{'descr': '|S', 'fortran_order': False, 'shape': (0,)}", 0, "F3004"},
+        {"{'descr': '|S-1', 'fortran_order': False, 'shape': (0,)}", 0, "F3004"},
+        {"{'descr': '|Sx', 'fortran_order': False, 'shape': (0,)}", 0, "F3004"},
+        {"{'descr': '', 'fortran_order': False, 'shape': (2,)}", 8, "F3004"},
+        {"{'descr': 'f', 'fortran_order': False, 'shape': (2,)}", 8, "F3004"},
+        {"{'descr': '!f4', 'fortran_order': False, 'shape': (2,)}", 8, "F3004"},
+        {"{'descr': '<f44', 'fortran_order': False, 'shape': (2,)}", 8, "F3004"},
+        {"{'descr': '<f', 'fortran_order': False, 'shape': (2,)}", 8, "F3004"},
+        {"{'descr': '<f16', 'fortran_order': False, 'shape': (2,)}", 32, "F3004"},
+        {"{'descr': '<complicated_and_long_type_name_1', 'fortran_order': False, 'shape': (2,)}", 8, "F3004"},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", 8, "F3004"},
+        {"{'descr': ", 8, "F3003"},
+        {"{'descr': 4, 'fortran_order': False, 'shape': (2,)}", 8, "F3003"},
+        {"{'descr': '<f4", 8, "F3003"},
+        {"{'descr': '<f\\4', 'fortran_order': False, 'shape': (2,)}", 8, "F3003"},
+        {"{'descr'", 8, "F3003"},
+        {"{", 8, "F3003"},
+        {"{3: 4}", 8, "F3003"},
+        {"{'descr', '<f4'}", 8, "F3003"},
+        {"{'fortran_order': False, 'shape': (2,)}", 8, "F3003"},
+        {"{'descr': '<f4', 'shape': (2,)}", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'fortran_order': False}", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'shape': (2,)}", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shade': (2,)}", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_ordex': False, 'shape': (2,)}", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': [2]}", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (a,)}", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2:,)}", 8, "F3003"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,)}", 8, "F3006"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627777,)}", 8, "F3006"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 257)}", 8, "F3006"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 256)}", 8, "F3007"},
+        {"{'descr': '|S1048576', 'fortran_order': False, 'shape': (1099511627776, 256)}", 8, "F3006"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         enum status st = parse_header(rows[i].dict, rows[i].data);
@@ -187,6 +258,16 @@ START_TEST(headers)
         if (rows[i].code) {
             ck_assert_msg(strcmp(code, rows[i].code) == 0, "%s: %s", rows[i].dict, code);
         }
+    }
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } starts[] = {{"\x93NUMPY", 6},          {"\x93NUMPY\0\0", 8},      {"\x93NUMPY\1\1", 8},
+                  {"\x93NUMPY\4\0", 8},      {"\x93NUMPY\1\0\0", 9},    {"\x93NUMPY\2\0\0\0\0", 11},
+                  {"\x93NUMPX", 7},          {"\x93NUMPY\1\0\1\0", 10}, {"\x93NUMPY\4\0\0\0\0\0", 12},
+                  {"\x93NUMPY\1\1\0\0", 10}, {"\x93NUMPY\0\1\0\0", 10}};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        ck_assert_int_eq(npz_parse(arena, "t", starts[i].bytes, starts[i].n, &sink, &file), ST_DATA);
     }
     ck_assert_int_eq(npz_parse(arena, "t", "\x93NUMPY\2\0\xff\xff\xff\xff", 12, &sink, &file), ST_DATA);
     ck_assert_str_eq(diag_name(sink.list.at[sink.list.n - 1].code), "F3002");
@@ -301,6 +382,7 @@ int main(void)
     tcase_add_checked_fixture(t, begin, end);
     tcase_add_test(t, numpy_arrays);
     tcase_add_test(t, numpy_kinds);
+    tcase_add_test(t, halves);
     tcase_add_test(t, round_trips);
     tcase_add_test(t, headers);
     tcase_add_test(t, damaged_files);

@@ -76,6 +76,19 @@ START_TEST(rules)
         {"{\"a\":3}", 0, "F2014"},
         {"{\"__metadata__\":{\"a\":1}}", 0, "F2015"},
         {"{\"__metadata__\":[]}", 0, "F2015"},
+        {"{\"a\":" T("F32", "2", "0,8") ",\"b\":3}", 8, "F2014"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"offsets\":[0,8]}}", 8, "F2014"},
+        {"{\"a\":{\"dtype\":3,\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "F2014"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":2,\"data_offsets\":[0,8]}}", 8, "F2014"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":8}}", 8, "F2014"},
+        {"{\"a\":" T("U8", "4", "0,4.0") "}", 4, "F2014"},
+        {"{\"a\":" T("U8", "4", "0") "}", 4, "F2014"},
+        {"{\"a\":" T("U8", "\"4\"", "0,4") "}", 4, "F2014"},
+        {"{\"__metadata__\":{}}", 0, NULL},
+        {"{\"__metadata__\":{\"a\":1,\"b\":\"c\"}}", 0, "F2015"},
+        {"{\"b\":" T("U8", "0", "1,1") ",\"a\":" T("U8", "1", "0,1") ",\"c\":" T("U8", "0", "1,1") "}", 1,
+         NULL},
+        {"{\"a\":" T("U8", "1099511627777", "0,1") "}", 1, "F2009"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         enum status st = parse_header(rows[i].header, rows[i].data);
@@ -116,6 +129,38 @@ START_TEST(lengths)
         strcat(name, "\":" T("U8", "1", "0,1") "}");
         ck_assert_int_eq(parse_header(name, 1), n == 256 ? ST_OK : ST_DATA);
     }
+}
+END_TEST
+
+/* Of n tensors without elements. */
+static enum status parse_many(uint32_t n, bool metadata)
+{
+    struct text t = {.arena = arena};
+    text_printf(&t, "{");
+    for (uint32_t i = 0; i < n; i++) {
+        text_printf(&t, "%s\"%u\":" T("U8", "0", "0,0"), i ? "," : "", i);
+    }
+    text_printf(&t, "%s}", metadata ? ",\"__metadata__\":{}" : "");
+    return parse_header(t.at, 0);
+}
+
+START_TEST(counts)
+{
+    ck_assert_int_eq(parse_many(LIMIT_SAFETENSORS_TENSORS, true), ST_OK);
+    ck_assert_uint_eq(file.n, LIMIT_SAFETENSORS_TENSORS);
+    ck_assert_int_eq(parse_many(LIMIT_SAFETENSORS_TENSORS + 2, false), ST_DATA);
+    ck_assert_str_eq(code(), "F2016");
+}
+END_TEST
+
+/* A header one byte above the limit is not written. */
+START_TEST(large_header)
+{
+    char *value = arena_alloc(arena, LIMIT_SAFETENSORS_HEADER + 1);
+    memset(value, 'v', LIMIT_SAFETENSORS_HEADER);
+    const char *const metadata[] = {"k", value, "odd", NULL};
+    ck_assert_int_eq(safetensors_write("/nowhere/x", NULL, 0, metadata, &sink), ST_DATA);
+    ck_assert_str_eq(code(), "F2002");
 }
 END_TEST
 
@@ -209,6 +254,8 @@ int main(void)
     tcase_add_checked_fixture(t, begin, end);
     tcase_add_test(t, rules);
     tcase_add_test(t, lengths);
+    tcase_add_test(t, counts);
+    tcase_add_test(t, large_header);
     tcase_add_test(t, round_trip);
     tcase_add_test(t, damage);
     return suite_run("safetensors", t, CK_FORK);

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Branch coverage of the file readers (runtime/format, .gmlb) by their tests: one line per file.
+#   sh tools/coverage.sh            the table; the branches never taken are in build/coverage/<file>.gcov
+#   sh tools/coverage.sh PERCENT    fails when all of them together have less
+# Counted are the outcomes of conditions as gcov sees them without optimisation.
+set -eu
+cd "$(dirname "$0")/.."
+want=${1:-0}
+build=build/coverage
+tests="format_test_npy format_test_safetensors format_test_csv format_test_idx format_test_zip malformed_test_malformed graph_test_gmlb run_test_data fuzz_test_corpus"
+mkdir -p $build
+CC=gcc cmake -S . -B $build -G Ninja -DGML_CUDA=OFF -DGML_COVERAGE=ON -DCMAKE_BUILD_TYPE=Release >$build.log 2>&1 || { cat $build.log; exit 1; }
+# shellcheck disable=SC2086
+cmake --build $build --target $tests >>$build.log 2>&1 || { tail -n 60 $build.log; exit 1; }
+find $build -name '*.gcda' -delete
+for test in $tests; do
+    $build/bin/"$test" >>$build.log 2>&1 || { tail -n 20 $build.log; exit 1; }
+done
+cd $build
+find . -name '*.gcda' | sort | xargs gcov -b -c >gcov.txt 2>/dev/null
+echo "| file | branches | taken | % |"
+echo "|---|---:|---:|---:|"
+awk -v want="$want" -v root="$(cd ../.. && pwd)/" '
+/^File / { file = $0; gsub(/^File .|.$/, "", file); sub(/^(\.\.\/)+/, "", file); sub(root, "", file) }
+/^Taken at least once:/ && file ~ /^runtime\/.*\.c$/ {
+    split($0, part, /[:% ]+/)
+    n = $NF; taken = int(part[5] * n / 100 + 0.5)
+    printf "| `%s` | %d | %d | %.1f |\n", file, n, taken, 100 * taken / n
+    all += n; sum += taken; file = ""
+}
+END { printf "| all | %d | %d | %.1f |\n", all, sum, 100 * sum / all; exit 100 * sum < want * all }' gcov.txt
