@@ -5,7 +5,7 @@
 set -eu
 packages="gcc g++ cmake ninja-build pkg-config flex bison libjansson-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcsv-dev libopenblas-serial-dev"
 if [ "${1:-}" = tests ]; then
-    packages="$packages check clang clang-format python3-numpy"
+    packages="$packages check clang libclang-rt-14-dev clang-format python3-numpy"
 fi
 missing=""
 for p in $packages; do

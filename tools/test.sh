@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds with warnings as errors and runs every test, from a bare Debian 12 on.
 #   sh tools/test.sh           one build (gcc, optimised; the CUDA plugin too where nvcc is) and all its tests
-#   sh tools/test.sh all       besides: clang, AddressSanitizer + UBSan, and a CPU-only build (what CI runs)
+#   sh tools/test.sh all       besides: clang, AddressSanitizer + UBSan, a CPU-only build, and fuzzing (what CI runs)
 set -eu
 cd "$(dirname "$0")/.."
 sh tools/setup.sh tests
@@ -57,5 +57,7 @@ if [ "${1:-}" = all ]; then
     build test-clang clang -DCMAKE_BUILD_TYPE=Release -DGML_CUDA=OFF
     tests test-clang -LE 'slow'
     same_graphs test test-clang
+    say "fuzz: 20 s a target"
+    sh tools/fuzz.sh 0.34
 fi
 say "all done"

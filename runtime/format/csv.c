@@ -14,6 +14,8 @@
 #include "runtime/base/utf8.h"
 #include "runtime/format/internal.h"
 
+enum { CELL_STEP = 1 << 15 }; /* libcsv grows its cell by so many bytes; its own 128 would be quadratic */
+
 enum cell_kind { CELL_MISSING, CELL_WHOLE, CELL_REAL, CELL_TEXT };
 struct cell {
     enum cell_kind kind;
@@ -335,6 +337,7 @@ static enum status walk(struct reader *r, char separator)
     enum status st = ST_OK;
     csv_init(&p, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL);
     csv_set_delim(&p, (unsigned char)separator);
+    csv_set_blk_size(&p, CELL_STEP);
     csv_set_realloc_func(&p, csv_memory);
     csv_set_free_func(&p, csv_forget);
     r->line = r->first_line = r->blank_line = r->rows = 0;

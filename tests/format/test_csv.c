@@ -57,7 +57,8 @@ START_TEST(columns_and_kinds)
     ck_assert_int_eq(array_need_numbers(none, "t.csv", &sink), ST_DATA);
     ck_assert_str_eq(message(), "t.csv: column `none`, line 2, column 5: `` is a missing value");
     ck_assert_str_eq(code(), "F4005");
-    struct array fixed = {.name = "t", .type = FT_BYTES, .item_bytes = 1, .rank = 1, .dim = {1}, .bytes = "x"};
+    struct array fixed = {
+        .name = "t", .type = FT_BYTES, .item_bytes = 1, .rank = 1, .dim = {1}, .bytes = "x"};
     diag_init(&sink, arena, NULL);
     ck_assert_int_eq(array_need_numbers(&fixed, "t.npz", &sink), ST_DATA);
     ck_assert_str_eq(code(), "F3107");
@@ -241,7 +242,7 @@ END_TEST
 
 START_TEST(round_trip)
 {
-    static const float f[] = {0.1f, -2.5f, 3e38f, 1.17549435e-38f, 16777217, 1.0f / 3};
+    static const float f[] = {0.1f, -2.5f, 3e38f, 1.17549435e-38f, 16777216, 1.0f / 3};
     static const double d[] = {0.1, 1e-300};
     static const int64_t w[] = {INT64_MAX, -3};
     static const uint64_t u[] = {7, UINT64_MAX};
