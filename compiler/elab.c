@@ -9,7 +9,7 @@ enum { MAX_ATTEMPTS = 12 };
 static void merge_names(struct elab *e)
 {
     for (uint32_t i = 0; i < e->facts.fixed.n; i++) {
-        config_fix(e, e->facts.fixed.at[i]);
+        config_fix(e, e->facts.fixed.at[i], e->facts.fixed_at.at[i]);
     }
     for (uint32_t i = 0; i < e->facts.dims.n; i++) {
         config_count(e, e->facts.dims.at[i]);

@@ -202,6 +202,7 @@ struct metric_facts {
 };
 struct facts {
     VEC(const char *) fixed; /* configs */
+    VEC(struct span) fixed_at;
     VEC(const char *) dims;  /* whole-number configs that only count launches: symbols */
     VEC(struct tree_facts) trees;
     VEC(struct metric_facts) metrics;
@@ -344,7 +345,7 @@ bool want_string(struct elab *e, struct value v, struct span at, const char *wha
 /* The shape in a list of dimensions. */
 bool want_shape(struct elab *e, struct value v, struct span at, const char *what, int *rank, dim *shape);
 /* Fixes at compile time every config that v depends on. */
-void fix_value(struct elab *e, struct value v);
+void fix_value(struct elab *e, struct value v, struct span at);
 
 /* elab_op.c: operators on tensors, records and trees */
 struct site {
@@ -498,7 +499,7 @@ bool check_sets(struct elab *e);
 bool config_is_fixed(struct elab *e, const char *name);
 /* Makes a live whole-number config a dimension: it only counts launches, and can still be set at load. */
 void config_count(struct elab *e, const char *name);
-void config_fix(struct elab *e, const char *name);
+void config_fix(struct elab *e, const char *name, struct span at);
 /* elab_data.c */
 void declare_data(struct elab *e, struct module *m, struct ast *a);
 struct value data_sample(struct elab *e, uint32_t data, uint32_t phase, struct span at);

@@ -16,10 +16,11 @@ bool config_is_fixed(struct elab *e, const char *name)
 {
     return listed(e->facts.fixed.at, e->facts.fixed.n, name);
 }
-void config_fix(struct elab *e, const char *name)
+void config_fix(struct elab *e, const char *name, struct span at)
 {
     if (!listed(e->found.fixed.at, e->found.fixed.n, name)) {
         vec_push(e->arena, &e->found.fixed, name);
+        vec_push(e->arena, &e->found.fixed_at, at);
     }
 }
 void config_count(struct elab *e, const char *name)
@@ -226,7 +227,7 @@ static struct value default_value(struct elab *e, struct module *m, struct ast *
         v.is_int = true;
     }
     if (v.kind == V_NUM || v.kind == V_BOOL) {
-        fix_value(e, v);
+        fix_value(e, v, a->a->span);
         v.live = NULL;
     }
     if (!is_poison(v) && !is_static_config(v)) {
@@ -234,6 +235,19 @@ static struct value default_value(struct elab *e, struct module *m, struct ast *
                     "a config is a number, a bool, a string or a list of these, found %s", value_text(e, v));
     }
     return v;
+}
+/* A dimension that steers what is compiled cannot be set at load. */
+static void lint_fixed(struct elab *e, const char *name, struct span declared, struct value v)
+{
+    for (uint32_t i = 0; i < e->facts.fixed.n; i++) {
+        if (!strcmp(e->facts.fixed.at[i], name)) {
+            fail(e, DIAG_W2001, e->facts.fixed_at.at[i],
+                 "this fixes the dimension `%s` at %.15g: it cannot be set when the compiled model is loaded",
+                 name, v.num);
+            diag_label(e->sink, declared, "declared as a dim here");
+            diag_help(e->sink, "`config %s = %.15g` without `: dim` says so", name, v.num);
+        }
+    }
 }
 void declare_config(struct elab *e, struct module *m, struct ast *a)
 {
@@ -250,6 +264,9 @@ void declare_config(struct elab *e, struct module *m, struct ast *a)
         .name = a->name, .doc = a->doc, .kind = CONFIG_FIXED, .span = at, .text = gml_text(e, v)};
     bool fixed = config_is_fixed(e, a->name), number = v.kind == V_NUM;
     bool is_dim = number && a->type && a->type->kind == AST_TYPE_NAME && !strcmp(a->type->name, "dim");
+    if (fixed && is_dim) {
+        lint_fixed(e, a->name, at, v);
+    }
     is_dim |= number && v.is_int && listed(e->facts.dims.at, e->facts.dims.n, a->name);
     c.value = number ? v.num : v.kind == V_BOOL ? v.b : 0;
     if (!fixed && is_dim && (v.num < 0 || v.num > (double)LIMIT_DIM)) {

@@ -128,7 +128,7 @@ static bool split_fractions(struct elab *e, struct ast *a, struct env *env, stru
             d->split = SPLIT_FIELD;
             return false;
         }
-        fix_value(e, v);
+        fix_value(e, v, a->list.at[i]->span);
         total += v.num;
         d->parts[i].name = a->list.at[i]->name;
         d->parts[i].fraction = v.num;

@@ -24,48 +24,48 @@ static bool dim_default(struct elab *e, dim d, int64_t *out)
     }
     return dim_eval(&e->g->dims, &b, d, out);
 }
-static void fix_dim(struct elab *e, dim d);
-static void fix_atom(struct elab *e, uint32_t atom)
+static void fix_dim(struct elab *e, dim d, struct span at);
+static void fix_atom(struct elab *e, uint32_t atom, struct span at)
 {
     const struct atom *a = &e->g->dims.atoms.at[atom];
     if (a->kind == ATOM_SYMBOL) {
         for (uint32_t c = 0; c < e->g->configs.n; c++) {
             if (e->g->configs.at[c].symbol && !strcmp(e->g->configs.at[c].name, a->name)) {
-                config_fix(e, a->name);
+                config_fix(e, a->name, at);
             }
         }
     } else if (a->kind != ATOM_TREE) {
-        fix_dim(e, a->a);
-        fix_dim(e, a->b);
+        fix_dim(e, a->a, at);
+        fix_dim(e, a->b, at);
     }
 }
-static void fix_dim(struct elab *e, dim d)
+static void fix_dim(struct elab *e, dim d, struct span at)
 {
     const struct dim_form *f = &e->g->dims.list.at[d];
     for (uint32_t i = 0; i < f->n; i++) {
         for (uint32_t k = 0; k < f->terms[i].n_over; k++) {
-            fix_atom(e, f->terms[i].over[k]);
+            fix_atom(e, f->terms[i].over[k], at);
         }
         for (uint32_t k = 0; k < f->terms[i].n_under; k++) {
-            fix_atom(e, f->terms[i].under[k]);
+            fix_atom(e, f->terms[i].under[k], at);
         }
     }
 }
-void fix_value(struct elab *e, struct value v)
+void fix_value(struct elab *e, struct value v, struct span at)
 {
     if (v.kind == V_DIM) {
-        fix_dim(e, v.d);
+        fix_dim(e, v.d, at);
     }
     if ((v.kind != V_NUM && v.kind != V_BOOL) || !v.live) {
         return;
     }
     if (v.live->kind == LIVE_KNOB) {
-        config_fix(e, e->g->configs.at[v.live->index].name);
+        config_fix(e, e->g->configs.at[v.live->index].name, at);
     } else if (v.live->kind == LIVE_DIM) {
-        fix_dim(e, v.live->d);
+        fix_dim(e, v.live->d, at);
     }
     for (uint32_t i = 0; i < v.live->n; i++) {
-        fix_value(e, v.live->in[i]);
+        fix_value(e, v.live->in[i], at);
     }
 }
 
@@ -355,7 +355,7 @@ bool want_int(struct elab *e, struct value v, struct span at, const char *what, 
     if (!v.known || fabs(v.num) > 9e15) {
         return wrong_kind(e, v, at, what, "a whole number known at compile time");
     }
-    fix_value(e, v);
+    fix_value(e, v, at);
     *out = (int64_t)v.num;
     return true;
 }
@@ -388,7 +388,7 @@ bool want_size(struct elab *e, struct value v, struct span at, const char *what,
 bool want_bool(struct elab *e, struct value v, struct span at, const char *what, bool *out)
 {
     if (v.kind == V_BOOL && v.known) {
-        fix_value(e, v);
+        fix_value(e, v, at);
         *out = v.b;
         return true;
     }
