@@ -21,7 +21,7 @@ seeds() {
     case $1 in
     parser | compile) set -- "$1" "$2" tests/fuzz/seeds/gml/* tests/grammar/*.gml tests/grammar/models/* tests/compile/bad/*.gml tests/golden/*.gml models/*.gml ;;
     gmlb)
-        for model in models/*.gml tests/golden/*.gml tests/fuzz/seeds/gml/*.gml; do
+        for model in models/*.gml tests/golden/*.gml tests/grammar/models/*.gml tests/fuzz/seeds/gml/*.gml; do
             if $build/bin/gmlc "$model" -o $build/seed.gmlb 2>/dev/null; then
                 tail -c +33 $build/seed.gmlb >"$2/$(basename "$model").payload"
                 cp $build/seed.gmlb "$2/$(basename "$model").whole"
@@ -48,8 +48,9 @@ for target in $targets; do
     seeds "$target" "$build/seeds/$target"
     case $target in parser | compile) dict=gml ;; *) dict=$target ;; esac
     [ -f tests/fuzz/$dict.dict ] && dict=-dict=tests/fuzz/$dict.dict || dict=
+    [ "$target" = gmlb ] && longest=32768 || longest=8192 # graphs of real models are that long
     rm -f "$build/found-$target-"*
-    echo "$build/bin/fuzz_$target $dict -max_total_time=$seconds -timeout=20 -rss_limit_mb=3000 -max_len=8192 -print_final_stats=1 \
+    echo "$build/bin/fuzz_$target $dict -max_total_time=$seconds -timeout=20 -rss_limit_mb=3000 -max_len=$longest -print_final_stats=1 \
 -artifact_prefix=$build/found-$target- $build/corpus/$target $build/seeds/$target >$build/$target.txt 2>&1" >>$list
 done
 xargs -P 2 -I{} sh -c '{} || true' <$list
