@@ -56,6 +56,8 @@ static void start(struct elab *e, struct graph *from)
     e->found = (struct facts){0};
     e->frame = NULL;
     e->draws.n = 0;
+    e->draw_places = (struct name_table){0};
+    e->scopes = (struct name_table){0};
     e->bad_metrics.n = 0;
     e->metric_uses.n = 0;
     e->vars.n = 0;

@@ -141,14 +141,27 @@ struct slot {
     int part;             /* of a pattern, -1 = the whole */
     uint32_t parts;       /* names of that pattern */
     uint32_t application; /* VAR: that declared it last */
+    /* For origins, beside `ast` in `env`, of which a name of a loop is element `part`. DIM: axis of `from`.
+     */
+    val from;
+    int axis;
+};
+/* The names of a list that stands beside it, in order, hashed when there are many; zeroed = empty. */
+struct name_table {
+    const char **name;
+    uint32_t n, cap;
+    uint32_t *place; /* position + 1 by hash, 0 = free; NULL while there are few */
+    uint32_t n_place;
 };
 enum env_kind { ENV_BLOCK, ENV_BODY, ENV_LAYER, ENV_MODULE };
 struct env {
     struct env *parent;
     enum env_kind kind;
+    struct ast *block; /* whose statements declare here; for advice */
     VEC(struct slot *) slots;
-    struct inst *inst;  /* who owns what is made here */
-    const char *prefix; /* path below inst: "fc.0", "" */
+    struct name_table names; /* of the slots */
+    struct inst *inst;       /* who owns what is made here */
+    const char *prefix;      /* path below inst: "fc.0", "" */
     struct module *module;
     bool is_layer_level;
     bool in_fn;
@@ -166,6 +179,7 @@ struct layer {
     const char *name;
     struct ast *ast;
     struct module *module;
+    bool told; /* that it is no instance: said once */
 };
 struct fn {
     const char *name; /* NULL: nameless entry */
@@ -183,8 +197,10 @@ struct inst {
     struct span made;
     bool anonymous, ready, incomplete;
     uint32_t application; /* that made it */
+    uint32_t scope;       /* of its nodes in the graph; 0 = not asked yet */
     VEC(struct inst *) subs;
     VEC(struct slot *) vars; /* parameters and states by key below the path */
+    struct name_table sub_paths, var_keys;
 };
 
 /* -- facts that one attempt finds and the next one assumes */
@@ -224,11 +240,6 @@ struct frame {
     uint32_t depth;
     uint32_t application; /* number of the application (or phase) that runs; fns share their caller's */
 };
-struct draw_count {
-    uint16_t phase;
-    const char *path;
-    uint32_t n;
-};
 /* What the elaborator knows about a variable beyond the graph's table; by variable index. */
 struct var_info {
     const char *owner; /* path of the owning instance */
@@ -236,8 +247,12 @@ struct var_info {
     struct span first; /* application that made it */
     struct span outer; /* and the one in the text of a phase, around it */
     struct span used;
+    struct ast *type; /* as written, in `env`; may be NULL */
+    struct env *env;
     enum pad pad;
 };
+/* What the text takes a name for: suggestions are of that kind. */
+enum want { WANT_ANY, WANT_LAYER, WANT_FUNCTION, WANT_DATA };
 struct elab {
     struct arena *arena;
     struct interner *names;
@@ -254,7 +269,9 @@ struct elab {
     struct inst *root;
     struct frame *frame;
     uint32_t applications;
-    VEC(struct draw_count) draws;
+    struct name_table draw_places; /* "phase/path" */
+    VEC(uint32_t) draws;           /* so many draws were made there */
+    struct name_table scopes;      /* of the graph, from the second on */
     VEC(struct var_info) vars;
     VEC(struct tree_facts) trees;
     bool in_lazy; /* directly in a value that is evaluated where it is used: it may be made again */
@@ -267,6 +284,7 @@ struct elab {
     uint64_t source_bytes;
     uint64_t work;         /* of this attempt, against LIMIT_WORK */
     uint32_t depth;        /* of the expression at hand, against LIMIT_EVAL_DEPTH */
+    enum want want;        /* of the name that is looked up next */
     struct member *member; /* of a data set: its text is evaluated; for field(..) */
     VEC(struct metric_use) metric_uses;
 };
@@ -282,6 +300,16 @@ void label_operand(struct elab *e, struct env *env, struct ast *at, struct value
 void help_closest(struct elab *e, const char *name, const char *const *candidate, uint32_t n);
 /* The same; where nothing is close, the help lists all of them. For short lists. */
 void help_names(struct elab *e, const char *name, const char *const *candidate, uint32_t n);
+/* elab_origin.c. A label at the place where the size of an axis was written. */
+void label_axis(struct elab *e, struct value v, int axis);
+void label_size(struct elab *e, struct ast *written, struct env *env, dim d); /* of a type */
+/* The same for every axis whose size none of the other operands has. */
+void label_odd_axes(struct elab *e, const struct value *in, uint32_t n);
+/* elab_advice.c: help for a name that was not found, where something of that kind stands. */
+void advise_name(struct elab *e, struct env *env, const char *name, enum want want);
+void advise_module_member(struct elab *e, const char *name, const char *const *known, uint32_t n);
+void advise_member(struct elab *e, struct value v, const char *name); /* of a tensor or an instance */
+const char *advice_for_import(const char *name);                      /* NULL when there is none */
 const char *source_slice(struct elab *e, struct span s);
 const char *place_text(struct elab *e, struct span s); /* "models/mlp.gml:31:17" */
 /* Where the rows of a launch, which may be few in the last one, meet a full batch: the help says so. */
@@ -323,6 +351,8 @@ struct slot *env_lazy(struct elab *e, struct env *env, const char *name, struct 
 struct slot *env_own(struct env *env, const char *name); /* in this scope only */
 /* A pattern of so many names does not fit v; poison. */
 struct value pattern_error(struct elab *e, uint32_t names, struct value v, struct span at);
+void names_push(struct elab *e, struct name_table *t, const char *name);
+int64_t names_find(const struct name_table *t, const char *name); /* its position, -1 if there is none */
 /* Looks outward. *closed is set when the name was found in the file by a layer, which sees only part of it.
  */
 struct slot *env_find(struct env *env, const char *name, bool *closed);

@@ -125,13 +125,15 @@ static bool place_args(struct elab *e, const char *what, const struct ast_list *
     return true;
 }
 static bool bind_args(struct elab *e, const char *what, const struct fn *f, const struct args *a,
-                      const int *source, struct env *env)
+                      const int *source, struct env *env, struct env *site)
 {
     bool ok = true;
     for (uint32_t i = 0; i < f->params->n; i++) {
         struct ast *p = f->params->at[i];
         if (source[i] >= 0) {
-            env_add(e, env, p->name, p->span, NAME_ARG, a->at[source[i]]);
+            struct slot *s = env_add(e, env, p->name, p->span, NAME_ARG, a->at[source[i]]);
+            s->ast = a->ast[source[i]];
+            s->env = site;
         }
     }
     for (uint32_t i = 0; i < f->params->n; i++) {
@@ -153,6 +155,18 @@ static bool bind_args(struct elab *e, const char *what, const struct fn *f, cons
         }
     }
     return ok;
+}
+/* Whether the text of a body has a syntax error: its `return` may have been there. */
+static bool lost_return(const struct elab *e, struct span body)
+{
+    for (uint32_t i = 0; i < e->sink->list.n; i++) {
+        const struct diag *d = &e->sink->list.at[i];
+        if (d->code == DIAG_E0100 && d->span.file == body.file && d->span.start >= body.start &&
+            d->span.start < body.end) {
+            return true;
+        }
+    }
+    return false;
 }
 static struct value call_fn(struct elab *e, struct fn *f, struct args *a, struct env *site, struct ast *at)
 {
@@ -177,12 +191,13 @@ static struct value call_fn(struct elab *e, struct fn *f, struct args *a, struct
         return poison();
     }
     struct value r = poison();
-    if (bind_args(e, what, f, a, source, env)) {
-        r = none_value();
-        if (exec_block(e, f->body, env) == FLOW_RETURN) {
-            r = e->result;
-        }
+    if (bind_args(e, what, f, a, source, env, site)) {
+        bool returns = exec_block(e, f->body, env) == FLOW_RETURN;
+        r = returns ? e->result : lost_return(e, f->body->span) ? poison() : none_value();
         if (f->result && !is_poison(r) && !match_result(e, f->result, &r, env)) {
+            if (!returns) {
+                diag_help(e->sink, "the body ends without `return`");
+            }
             r = poison();
         }
     }
@@ -192,6 +207,43 @@ static struct value call_fn(struct elab *e, struct fn *f, struct args *a, struct
 
 /* -- anything */
 
+static struct value apply_layer(struct elab *e, struct layer *l, const struct args *a, struct ast *at)
+{
+    bool sizes = a->n > 0;
+    for (uint32_t i = 0; i < a->n; i++) {
+        sizes &= is_scalar_static(a->at[i]);
+    }
+    fail(e, DIAG_E2021, at->span, "`%s` is a layer and cannot be applied", l->name);
+    if (sizes && at->kind == AST_CALL) {
+        struct span inside = {at->a->span.end + 1, at->span.end - 1, at->span.file};
+        diag_help(e->sink, "braces make an instance: `%s{%s}`", source_slice(e, at->a->span),
+                  source_slice(e, inside));
+    } else {
+        diag_help(e->sink, "`%s{..}` makes an instance, which is then applied", l->name);
+    }
+    l->told = true;
+    return poison();
+}
+static struct value not_callable(struct elab *e, struct value f, struct env *env, struct ast *at)
+{
+    struct ast *callee = at->kind == AST_CALL ? at->a : at;
+    bool closed;
+    struct slot *s = callee->kind == AST_ID ? env_find(env, callee->name, &closed) : NULL;
+    fail(e, DIAG_E2021, at->span, "cannot apply %s", value_text(e, f));
+    if (s && s->what == NAME_BRACE && s->ast && env->inst->layer && env->inst->layer->ast->list.n) {
+        const struct ast_list *braces = &env->inst->layer->ast->list;
+        struct text t = {.arena = e->arena};
+        for (uint32_t i = 0; i < braces->n; i++) {
+            text_printf(&t, "%s%s", i ? ", " : "", braces->at[i]->name);
+        }
+        diag_label(e->sink, s->ast->span, "`%s` was given here", s->name);
+        diag_help(e->sink, "the braces are %s{%s}, and `%s` is a function", env->inst->layer->name, t.at,
+                  s->name);
+    } else if (is_number(f)) {
+        diag_help(e->sink, "a product is written with `*`");
+    }
+    return poison();
+}
 struct value call_value(struct elab *e, struct value f, struct args *a, struct env *env, struct ast *at)
 {
     for (uint32_t i = 0; i < a->n; i++) {
@@ -209,11 +261,8 @@ struct value call_value(struct elab *e, struct value f, struct args *a, struct e
     case V_BUILTIN:
         return call_builtin(e, f.builtin, a, env, at);
     case V_LAYER:
-        fail(e, DIAG_E2021, at->span, "`%s` is a layer and cannot be applied", f.layer->name);
-        diag_help(e->sink, "`%s{..}` makes an instance, which is then applied", f.layer->name);
-        return poison();
+        return apply_layer(e, f.layer, a, at);
     default:
-        fail(e, DIAG_E2021, at->span, "cannot apply %s", value_text(e, f));
-        return poison();
+        return not_callable(e, f, env, at);
     }
 }

@@ -287,5 +287,7 @@ void declare_config(struct elab *e, struct module *m, struct ast *a)
         v.live = l;
     }
     vec_push(e->g->arena, &e->g->configs, c);
-    env_add(e, m->env, a->name, at, NAME_CONFIG, v);
+    struct slot *s = env_add(e, m->env, a->name, at, NAME_CONFIG, v);
+    s->ast = is_set(e, a->name) ? set_text(e, a->name) : a->a;
+    s->env = m->env;
 }

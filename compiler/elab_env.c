@@ -3,6 +3,49 @@
  */
 #include "compiler/elab.h"
 
+/* -- tables of names: a file may have thousands of lets, a loop thousands of instances */
+
+static uint32_t *place_of(const struct name_table *t, const char *name)
+{
+    uint32_t i = (uint32_t)fnv1a64(name, strlen(name)) & (t->n_place - 1);
+    while (t->place[i] && strcmp(t->name[t->place[i] - 1], name)) {
+        i = (i + 1) & (t->n_place - 1);
+    }
+    return &t->place[i];
+}
+void names_push(struct elab *e, struct name_table *t, const char *name)
+{
+    enum { FEW = 8 };
+    if (t->n == t->cap) {
+        t->name = vec_grow(e->arena, t->name, &t->cap, sizeof *t->name);
+    }
+    t->name[t->n++] = name;
+    if (t->n > FEW && t->n * 2 > t->n_place) {
+        t->n_place = t->n_place ? 2 * t->n_place : 4 * FEW;
+        t->place = arena_array(e->arena, uint32_t, t->n_place);
+        for (uint32_t i = 0; i + 1 < t->n; i++) {
+            *place_of(t, t->name[i]) = i + 1;
+        }
+    }
+    if (t->place) {
+        *place_of(t, name) = t->n;
+    }
+}
+int64_t names_find(const struct name_table *t, const char *name)
+{
+    if (t->place) {
+        return (int64_t)*place_of(t, name) - 1;
+    }
+    for (uint32_t i = t->n; i-- > 0;) {
+        if (t->name[i] == name || !strcmp(t->name[i], name)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* -- scopes */
+
 struct env *env_new(struct elab *e, struct env *parent, enum env_kind kind)
 {
     struct env *n = arena_new_of(e->arena, struct env);
@@ -21,12 +64,8 @@ struct env *env_new(struct elab *e, struct env *parent, enum env_kind kind)
 }
 struct slot *env_own(struct env *env, const char *name)
 {
-    for (uint32_t i = env->slots.n; i-- > 0;) {
-        if (env->slots.at[i]->name == name || !strcmp(env->slots.at[i]->name, name)) {
-            return env->slots.at[i];
-        }
-    }
-    return NULL;
+    int64_t i = names_find(&env->names, name);
+    return i < 0 ? NULL : env->slots.at[i];
 }
 struct slot *env_add(struct elab *e, struct env *env, const char *name, struct span at, enum slot_what what,
                      struct value v)
@@ -35,6 +74,7 @@ struct slot *env_add(struct elab *e, struct env *env, const char *name, struct s
     if (!s) {
         s = arena_new_of(e->arena, struct slot);
         vec_push(e->arena, &env->slots, s);
+        names_push(e, &env->names, name);
     }
     *s = (struct slot){.name = name, .span = at, .what = what, .v = v, .part = -1};
     return s;
@@ -197,20 +237,7 @@ bool lost_in_syntax(struct elab *e, const char *name)
     }
     return false;
 }
-/* The module in scope that has the name, when the writer forgot to say which. */
-static const char *module_with(struct env *env, const char *name)
-{
-    for (struct env *s = env; s; s = s->parent) {
-        for (uint32_t i = 0; i < s->slots.n; i++) {
-            const struct slot *m = s->slots.at[i];
-            if (m->kind == SLOT_VALUE && m->v.kind == V_MODULE && env_own(m->v.module->env, name)) {
-                return m->name;
-            }
-        }
-    }
-    return NULL;
-}
-static void unknown_name(struct elab *e, struct env *env, const char *name, struct span at)
+static void unknown_name(struct elab *e, struct env *env, const char *name, struct span at, enum want want)
 {
     if (is_later_name(name)) {
         refuse(e, at, arena_printf(e->arena, "`%s`", name));
@@ -219,23 +246,8 @@ static void unknown_name(struct elab *e, struct env *env, const char *name, stru
     if (lost_in_syntax(e, name)) {
         return;
     }
-    fail(e, DIAG_E1001, at, "unknown name `%s`", name);
-    const char **names = NULL;
-    uint32_t n = 0, cap = 0;
-    for (struct env *s = env; s; s = s->parent) {
-        for (uint32_t i = 0; i < s->slots.n; i++) {
-            if (n == cap) {
-                names = vec_grow(e->arena, names, &cap, sizeof *names);
-            }
-            names[n++] = s->slots.at[i]->name;
-        }
-    }
-    builtin_names(e, &names, &n, &cap);
-    help_closest(e, name, names, n);
-    const char *module = module_with(env, name);
-    if (module) {
-        diag_help(e->sink, "write `%s.%s`", module, name);
-    }
+    fail(e, DIAG_E1001, at, want == WANT_DATA ? "no data set `%s`" : "unknown name `%s`", name);
+    advise_name(e, env, name, want);
 }
 static const char *what_text(enum slot_what w)
 {
@@ -262,10 +274,12 @@ struct value name_value(struct elab *e, struct env *env, const char *name, struc
 {
     bool closed;
     struct slot *s = env_find(env, name, &closed);
+    enum want want = e->want;
+    e->want = WANT_ANY;
     if (!s) {
         struct value v = builtin_value(e, name, at);
         if (v.kind == V_MISSING) {
-            unknown_name(e, env, name, at);
+            unknown_name(e, env, name, at, want);
             return poison();
         }
         return v;

@@ -112,6 +112,7 @@ static struct value eval_conditional(struct elab *e, struct ast *a, struct env *
 static struct value eval_call(struct elab *e, struct ast *a, struct env *env, const char *label)
 {
     struct args args;
+    e->want = a->a->kind == AST_ID ? WANT_FUNCTION : WANT_ANY;
     struct value f = eval_named(e, a->a, env, label);
     bool ok = eval_args(e, &a->list, env, NULL, NULL, &args);
     if (f.kind == V_POISON || !ok) {
@@ -160,7 +161,7 @@ static struct value module_member(struct elab *e, struct value v, const char *na
             names[i] = env->slots.at[i]->name;
         }
         fail(e, DIAG_E1001, at, "no `%s` in the module %s", name, v.module->name);
-        help_closest(e, name, names, env->slots.n);
+        advise_module_member(e, name, names, env->slots.n);
         return poison();
     }
     if (s->what != NAME_DEF && s->what != NAME_CONST) {
@@ -186,7 +187,9 @@ struct value member(struct elab *e, struct value v, const char *name, struct spa
         v = tree_record(e, v, name_at);
         return v.kind == V_RECORD ? record_member(e, v, name, name_at) : v;
     default:
-        return fail(e, DIAG_E1002, name_at, "no field `%s`: %s has no fields", name, value_text(e, v));
+        fail(e, DIAG_E1002, name_at, "no field `%s`: %s has no fields", name, value_text(e, v));
+        advise_member(e, v, name);
+        return poison();
     }
     (void)at;
 }

@@ -86,15 +86,10 @@ static void bind_braces(struct elab *e, struct inst *i, struct ast *const *given
         s->label = given[k] ? join_path(e, name, p->name) : p->name;
     }
 }
-/* By its interned path, so that deep models are not compared character by character. */
 static struct inst *find_sub(struct inst *owner, const char *path)
 {
-    for (uint32_t i = owner->subs.n; i-- > 0;) {
-        if (owner->subs.at[i]->path == path) {
-            return owner->subs.at[i];
-        }
-    }
-    return NULL;
+    int64_t i = names_find(&owner->sub_paths, path);
+    return i < 0 ? NULL : owner->subs.at[i];
 }
 static struct inst *new_instance(struct elab *e, struct layer *l, struct inst *owner, const char *path,
                                  struct span at)
@@ -129,6 +124,7 @@ static bool path_is_free(struct elab *e, struct inst *i, struct layer *l, struct
 }
 struct value make_instance(struct elab *e, struct ast *a, struct env *env, const char *label)
 {
+    e->want = a->a->kind == AST_ID ? WANT_LAYER : WANT_ANY;
     struct value lv = eval(e, a->a, env);
     if (lv.kind == V_POISON) {
         return lv;
@@ -153,6 +149,7 @@ struct value make_instance(struct elab *e, struct ast *a, struct env *env, const
         i->anonymous = !label;
         if (label) {
             vec_push(e->arena, &env->inst->subs, i);
+            names_push(e, &env->inst->sub_paths, path);
         }
     }
     i->application = application(e);
@@ -250,6 +247,7 @@ static struct value no_member(struct elab *e, struct inst *i, const char *name, 
     if (i->layer->ast->is_int && !i->vars.n && !i->subs.n) {
         diag_help(e->sink, "what an entry makes exists from the first application on");
     }
+    advise_member(e, (struct value){.kind = V_INST, .inst = i}, name);
     return poison();
 }
 struct value instance_member(struct elab *e, struct inst *i, const char *name, struct span at)
@@ -257,12 +255,11 @@ struct value instance_member(struct elab *e, struct inst *i, const char *name, s
     if (!instance_ready(e, i)) {
         return poison();
     }
-    for (uint32_t k = 0; k < i->vars.n; k++) {
-        if (!strcmp(i->vars.at[k]->name, name)) {
-            return slot_value(e, i->vars.at[k], at);
-        }
+    int64_t k = names_find(&i->var_keys, name);
+    if (k >= 0) {
+        return slot_value(e, i->vars.at[k], at);
     }
-    struct inst *sub = find_sub(i, intern(e->names, join_path(e, i->path, name)));
+    struct inst *sub = find_sub(i, join_path(e, i->path, name));
     if (sub) {
         return (struct value){.kind = V_INST, .inst = sub};
     }

@@ -43,6 +43,7 @@ static bool parse_module(struct elab *e, struct module *m, const char *shown, co
     if (ok && (!first || first->kind != AST_EDITION || first->num != 1)) {
         fail(e, DIAG_E0111, first ? first->span : (struct span){0, 0, m->file},
              "a gml file begins with `gml 1`");
+        diag_help(e->sink, "make `gml 1` the first line");
         ok = false;
     }
     for (uint32_t i = 1; i < m->parsed.file->list.n; i++) {
@@ -130,6 +131,9 @@ static struct module *load_import(struct elab *e, struct module *m, struct ast *
                   e->options->n_include == 1 ? "" : "s");
         static const char *const known[] = {"nn.gml", "opt.gml"};
         help_closest(e, file, known, 2);
+        if (advice_for_import(a->str)) {
+            diag_help(e->sink, "%s", advice_for_import(a->str));
+        }
         return NULL;
     }
     struct module *known = find_module(e, path);
@@ -221,7 +225,7 @@ static void bind_definition(struct elab *e, struct module *m, struct ast *a)
         struct layer *l = arena_new_of(e->arena, struct layer);
         check_params(e, &a->list, NULL);
         check_params(e, &a->list2, &a->list);
-        *l = (struct layer){a->name, a, m};
+        *l = (struct layer){.name = a->name, .ast = a, .module = m};
         env_add(e, m->env, a->name, a->name_span.file ? a->name_span : a->span, NAME_DEF,
                 (struct value){.kind = V_LAYER, .layer = l});
     }

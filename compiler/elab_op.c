@@ -3,10 +3,26 @@
  */
 #include "compiler/elab.h"
 
+/* As graph_scope, by a table: only this makes scopes while the elaborator runs. */
+static uint32_t scope_of(struct elab *e, const char *path)
+{
+    int64_t i = names_find(&e->scopes, path);
+    if (i >= 0) {
+        return (uint32_t)i + 1;
+    }
+    names_push(e, &e->scopes, path);
+    vec_push(e->g->arena, &e->g->scopes, intern(e->g->names, path));
+    return e->g->scopes.n - 1;
+}
 void build_at(struct elab *e, struct span at)
 {
+    struct inst *i = e->frame ? e->frame->inst : NULL;
     e->b.span = at;
-    e->b.scope = e->frame && e->frame->inst ? graph_scope(e->g, e->frame->inst->path) : 0;
+    e->b.scope = 0;
+    if (i && i != e->root) {
+        i->scope = i->scope ? i->scope : scope_of(e, i->path);
+        e->b.scope = i->scope;
+    }
 }
 
 /* -- leafwise */
@@ -171,6 +187,11 @@ val want_tensor(struct elab *e, struct value v, struct span at, const char *what
         n = emit_static(e, v);
     } else if (!is_poison(v)) {
         fail(e, DIAG_E2023, at, "%s must be a tensor, found %s", what, value_text(e, v));
+        if (v.kind == V_INST) {
+            diag_help(e->sink, "apply the instance: %s(..)", v.inst->path);
+        } else if (v.kind == V_NONE) {
+            diag_help(e->sink, "a layer or fn without `return` gives none");
+        }
     }
     if (n && t) {
         *t = node_type(e->g, n);
@@ -213,6 +234,7 @@ static bool axes_ok(struct elab *e, enum op op, const struct axes_of *t, const s
                 for (uint32_t m = 0; m < n; m++) {
                     label_operand(e, s->env, s->operand[m], in[m]);
                 }
+                label_odd_axes(e, in, n);
                 diag_help(e->sink,
                           "drop the axis with x[.., 0], or make a unit axis with `_`, as in x[:, _]");
                 return false;
@@ -260,6 +282,7 @@ static struct value emitted(struct elab *e, val v, uint32_t unit, const struct v
         for (uint32_t i = 0; i < n; i++) {
             label_operand(e, s->env, s->operand[i], in[i]);
         }
+        label_odd_axes(e, in, n);
         for (uint32_t i = 1; i < n; i++) {
             help_tail_values(e, in[i - 1], in[i]);
         }
@@ -363,6 +386,8 @@ struct value matmul(struct elab *e, struct value x, struct value w, const struct
         fail(e, DIAG_E2012, s->at, "`@` needs equal inner dimensions, found %s and %s",
              dim_text(e, a.dim[a.rank - 1]), dim_text(e, b.dim[b.rank - 2]));
         matmul_error(e, in, s);
+        label_axis(e, x, a.rank - 1);
+        label_axis(e, w, b.rank - 2);
         bool turned = a.dim[a.rank - 1] == b.dim[b.rank - 1] && b.rank == 2;
         diag_help(e->sink,
                   turned

@@ -18,11 +18,13 @@ static struct span outer_site(struct elab *e)
     }
     return f ? f->call : NO_SPAN;
 }
-static uint32_t add_var(struct elab *e, const struct var *v, const char *owner, const char *tags)
+static uint32_t add_var(struct elab *e, const struct var *v, struct ast *a, struct env *env, const char *tags)
 {
     vec_push(e->g->arena, &e->g->vars, *v);
-    struct var_info info = {.owner = owner,
+    struct var_info info = {.owner = env->inst->path,
                             .tags = tags,
+                            .type = a->type,
+                            .env = env,
                             .first = application_site(e, v->span),
                             .outer = outer_site(e),
                             .pad = PAD_ZERO};
@@ -61,12 +63,8 @@ static bool owner_ok(struct elab *e, struct ast *a, struct env *env, const char 
 }
 static struct slot *known_var(struct env *env, const char *key)
 {
-    for (uint32_t i = 0; i < env->inst->vars.n; i++) {
-        if (!strcmp(env->inst->vars.at[i]->name, key)) {
-            return env->inst->vars.at[i];
-        }
-    }
-    return NULL;
+    int64_t i = names_find(&env->inst->var_keys, key);
+    return i < 0 ? NULL : env->inst->vars.at[i];
 }
 static bool first_here(struct elab *e, struct slot *s, struct ast *a, const char *key)
 {
@@ -174,6 +172,7 @@ static struct slot *new_slot(struct elab *e, struct env *env, struct ast *a, con
     struct slot *s = arena_new_of(e->arena, struct slot);
     *s = (struct slot){.name = key, .span = a->span, .kind = SLOT_VAR, .what = what, .v = v, .part = -1};
     vec_push(e->arena, &env->inst->vars, s);
+    names_push(e, &env->inst->var_keys, key);
     return s;
 }
 static void bind_slot(struct elab *e, struct env *env, struct ast *a, struct slot *s)
@@ -220,11 +219,13 @@ void declare_param(struct elab *e, struct ast *a, struct env *env)
         struct var v = {
             .kind = VAR_PARAM, .key = join_path(e, env->inst->path, key), .type = t->t, .span = a->span};
         const char *tags = tags_of(e, a, &v);
-        uint32_t var = add_var(e, &v, env->inst->path, tags);
+        uint32_t var = add_var(e, &v, a, env, tags);
         struct value init = initial(e, a, env, &t, v.key);
-        if (!is_poison(init)) {
-            commit_initial(e, var, init.node, a->span);
+        if (is_poison(init)) {
+            bind_poison(e, env, a);
+            return;
         }
+        commit_initial(e, var, init.node, a->span);
         s = new_slot(e, env, a, key, NAME_PARAM,
                      (struct value){.kind = V_VAR, .index = var, .unit = t->unit});
     }
@@ -250,7 +251,7 @@ static struct value make_storage(struct elab *e, struct ttype *t, struct value i
         v.type = tree_type(e, t->tree);
         v.tree = t->tree + 1;
     }
-    uint32_t var = add_var(e, &v, env->inst->path, "");
+    uint32_t var = add_var(e, &v, a, env, "");
     commit_initial(e, var, init.node, a->span);
     return (struct value){.kind = V_VAR, .index = var, .unit = t->unit};
 }

@@ -13,17 +13,14 @@ uint64_t draw_id(struct elab *e)
 {
     bool init = e->b.phase == 0 && e->let_path;
     const char *path = init ? e->let_path : e->frame && e->frame->inst ? e->frame->inst->path : "";
-    uint32_t i = 0;
-    path = intern(e->names, path);
-    while (i < e->draws.n && (e->draws.at[i].phase != e->b.phase || e->draws.at[i].path != path)) {
-        i++;
+    const char *place = arena_printf(e->arena, "%s/%s", e->g->phases.at[e->b.phase].name, path);
+    int64_t i = names_find(&e->draw_places, place);
+    if (i < 0) {
+        i = e->draws.n;
+        vec_push(e->arena, &e->draws, 0u);
+        names_push(e, &e->draw_places, place);
     }
-    if (i == e->draws.n) {
-        struct draw_count d = {e->b.phase, path, 0};
-        vec_push(e->arena, &e->draws, d);
-    }
-    const char *key =
-        arena_printf(e->arena, "%s/%s#%u", e->g->phases.at[e->b.phase].name, path, e->draws.at[i].n++);
+    const char *key = arena_printf(e->arena, "%s#%u", place, e->draws.at[i]++);
     return fnv1a64(key, strlen(key));
 }
 
@@ -137,6 +134,7 @@ static void bind_data(struct elab *e, struct ast *a, struct env *env, uint32_t p
 {
     struct ast *on = a->a;
     bool make = on->kind == AST_MAKE;
+    e->want = WANT_DATA;
     struct value d = eval(e, make ? on->a : on, e->modules.at[0]->env);
     struct value sample = poison();
     if (d.kind != V_DATA && d.kind != V_POISON) {
@@ -162,6 +160,16 @@ static void bind_data(struct elab *e, struct ast *a, struct env *env, uint32_t p
     }
     env_add(e, env, a->str, on->span, NAME_ARG, sample);
 }
+static void warn_without_effect(struct elab *e, struct ast *a, const struct phase *p)
+{
+    if (!e->sink->n_errors && !p->commits.n && !p->metrics.n && !p->outputs.n && !p->asserts.n &&
+        !p->minimizes.n) {
+        fail(e, DIAG_W1002, a->name_span.file ? a->name_span : a->span, "phase %s has no effect", p->name);
+        diag_help(
+            e->sink,
+            "`minimize loss = .. over net using opt.adamw{..}` trains, `metric` and `output` show values");
+    }
+}
 static void run_phase(struct elab *e, struct ast *a, uint32_t index)
 {
     struct frame f;
@@ -181,6 +189,7 @@ static void run_phase(struct elab *e, struct ast *a, uint32_t index)
     e->training = false;
     enter_phase(e, 0);
     const struct phase *p = &e->g->phases.at[index];
+    warn_without_effect(e, a, p);
     for (uint32_t i = 0; i < p->metrics.n; i++) {
         struct metric_facts m = {p->name, p->metrics.at[i].name, i};
         vec_push(e->arena, &e->found.metrics, m);
@@ -356,9 +365,12 @@ static bool read_over(struct elab *e, struct ast *a, struct env *env, struct ins
         over[i] = v.kind == V_INST ? v.inst : NULL;
         if (!over[i]) {
             ok = false;
-            if (v.kind != V_POISON) {
+            if (v.kind != V_POISON && !(v.kind == V_LAYER && v.layer->told)) {
                 fail(e, DIAG_E2023, a->list.at[i]->span, "`over` names instances, found %s",
                      value_text(e, v));
+                if (v.kind == V_LAYER) {
+                    diag_help(e->sink, "name the instance that `let name = %s{..}` made", v.layer->name);
+                }
             }
         }
         for (uint32_t k = 0; k < i && over[i]; k++) {

@@ -37,6 +37,7 @@ struct value checked(struct elab *e, struct bcall *c, val v, uint32_t unit)
     if (!v) {
         note_origin(e);
         label_operand(e, c->env, c->ast[0], c->arg[0]);
+        label_odd_axes(e, c->arg, 1);
     }
     return tensor_value(v, unit);
 }
@@ -130,7 +131,7 @@ static struct value run_full(struct elab *e, struct bcall *c)
         scalar = v.node;
     } else {
         bool boolean = v.kind == V_BOOL;
-        scalar = want_tensor(e, v, c->span[1], "the value", NULL)
+        scalar = want_tensor(e, v, c->span[1].file ? c->span[1] : c->span_at, "the value", NULL)
                      ? emit_number(e, v, boolean ? DT_BOOL : DT_F32)
                      : 0;
     }

@@ -75,7 +75,9 @@ void declare_let(struct elab *e, struct ast *a, struct env *env, bool lazy, enum
     }
     struct span at = a->name_span.file ? a->name_span : a->span;
     check_let_name(e, env, a->name, at);
-    env_add(e, env, a->name, at, NAME_LOCAL, v);
+    struct slot *s = env_add(e, env, a->name, at, NAME_LOCAL, v);
+    s->ast = a->a;
+    s->env = env;
 }
 void check_params(struct elab *e, const struct ast_list *params, const struct ast_list *outer)
 {
@@ -146,6 +148,9 @@ static void set_name(struct elab *e, struct ast *a, struct env *env)
         diag_help(e->sink, "`let %s = ..` introduces a local", t->name);
     } else {
         s->v = v;
+        s->ast = a->b;
+        s->env = env;
+        s->part = -1;
     }
 }
 
@@ -217,6 +222,16 @@ static bool read_loop(struct elab *e, struct ast *a, struct env *env, struct loo
     *n = l->list.list->n;
     return true;
 }
+/* Rounds are written out one after the other, so a count that is a slip is refused before the first. */
+static bool rounds_ok(struct elab *e, struct ast *a, int64_t n)
+{
+    if (n <= LIMIT_ROUNDS) {
+        return true;
+    }
+    fail(e, DIAG_E0110, a->span, "this loop has %lld rounds; `for` is written out, and takes at most %d",
+         (long long)n, (int)LIMIT_ROUNDS);
+    return false;
+}
 static enum flow exec_for(struct elab *e, struct ast *a, struct env *env)
 {
     struct loop *loop = arena_array(e->arena, struct loop, a->list.n ? a->list.n : 1);
@@ -233,6 +248,9 @@ static enum flow exec_for(struct elab *e, struct ast *a, struct env *env)
         }
         n = m;
     }
+    if (!rounds_ok(e, a->list.n ? a->list.at[0] : a, n)) {
+        return FLOW_NEXT;
+    }
     for (int64_t k = 0; k < n && spend(e, 8, a->span); k++) {
         struct env *round = env_new(e, env, ENV_BLOCK);
         if (a->str) {
@@ -242,13 +260,15 @@ static enum flow exec_for(struct elab *e, struct ast *a, struct env *env)
         for (uint32_t i = 0; i < a->list.n; i++) {
             struct value v =
                 loop[i].is_range ? num_value((double)(loop[i].from + k), true) : loop[i].list.list->at[k];
-            env_add(e, round, a->list.at[i]->name, a->list.at[i]->span, NAME_ARG, v);
+            struct slot *s = env_add(e, round, a->list.at[i]->name, a->list.at[i]->span, NAME_ARG, v);
+            s->ast = loop[i].is_range ? NULL : a->list.at[i]->a;
+            s->env = env;
+            s->part = (int)k;
         }
         if (exec_block(e, a->b, round) == FLOW_RETURN) {
             return FLOW_RETURN;
         }
-        if (e->g->nodes.n > LIMIT_NODES || e->sink->full) {
-            fail(e, DIAG_E0110, a->span, "this loop expands to more than %d operations", (int)LIMIT_NODES);
+        if (e->sink->full) {
             return FLOW_NEXT;
         }
     }
@@ -316,6 +336,7 @@ enum flow exec_block(struct elab *e, struct ast *block, struct env *env)
     if (!block) {
         return FLOW_NEXT;
     }
+    env->block = env->is_layer_level ? NULL : block;
     for (uint32_t i = 0; !env->is_layer_level && i < block->list.n; i++) {
         if (block->list.at[i]->kind == AST_FN) {
             declare_fn(e, block->list.at[i], env, NULL);

@@ -95,19 +95,24 @@ static val ranges_node(struct elab *e, uint32_t tree, double otherwise, const do
 /* The most frequent value stands for everything that is not listed, padding included. */
 static double usual(struct elab *e, struct value v)
 {
-    uint32_t n = leaf_count(e, v.index), best = 0;
-    double x = 0;
+    struct count {
+        double x;
+        uint32_t n;
+    };
+    uint32_t n = leaf_count(e, v.index), kinds = 0, best = 0;
+    struct count *c = arena_array(e->arena, struct count, n ? n : 1); /* few differ: tags make the numbers */
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t same = 0;
-        for (uint32_t k = 0; k < n; k++) {
-            same += v.leaf[k] == v.leaf[i];
+        uint32_t k = 0;
+        while (k < kinds && c[k].x != v.leaf[i]) {
+            k++;
         }
-        if (same > best) {
-            best = same;
-            x = v.leaf[i];
-        }
+        kinds += k == kinds;
+        c[k] = (struct count){v.leaf[i], c[k].n + 1};
     }
-    return x;
+    for (uint32_t k = 1; k < kinds; k++) {
+        best = c[k].n > c[best].n ? k : best;
+    }
+    return n ? c[best].x : 0;
 }
 
 /* -- padding */

@@ -270,7 +270,7 @@ static struct slot *bound_name(struct env *env, const char *name)
     }
     return NULL;
 }
-static bool dim_mismatch(struct elab *e, const struct match *m, struct value v, int axis, const char *want,
+static void dim_mismatch(struct elab *e, const struct match *m, struct value v, int axis, const char *want,
                          dim d, dim found, struct slot *s)
 {
     fail(e, DIAG_E2033, m->at, "%s is %s: axis %d must be %s, found %s", m->what, value_text(e, v), axis,
@@ -279,20 +279,25 @@ static bool dim_mismatch(struct elab *e, const struct match *m, struct value v, 
         diag_label(e->sink, s->span, "`%s` was fixed here", s->name);
     }
     diag_label(e->sink, m->type->span, "declared %s", source_slice(e, m->type->span));
+    label_axis(e, v, axis);
+    if (s && s->from) {
+        label_axis(e, tensor_value(s->from, 0), s->axis);
+    }
     if (s && s->what == NAME_DIM) {
         diag_help(e->sink, "where the two may differ, give them different names in the type");
     } else {
         diag_help(e->sink, "change the value or the declared type");
     }
     help_tail(e, d, found);
-    return false;
 }
 static bool match_dim(struct elab *e, const struct match *m, struct ast *a, dim found, int axis,
                       struct value v)
 {
     struct slot *s = a->kind == AST_ID ? bound_name(m->env, a->name) : NULL;
     if (a->kind == AST_ID && !s && m->binds && m->env->kind == ENV_BODY) {
-        env_add(e, m->env, a->name, m->at, NAME_DIM, dim_value(e, found));
+        s = env_add(e, m->env, a->name, m->at, NAME_DIM, dim_value(e, found));
+        s->from = v.kind == V_TENSOR ? v.node : 0;
+        s->axis = axis;
         return true;
     }
     struct value want = eval(e, a, m->env);
@@ -305,7 +310,9 @@ static bool match_dim(struct elab *e, const struct match *m, struct ast *a, dim 
     }
     const char *written = source_slice(e, a->span), *size = dim_text(e, d);
     const char *text = strcmp(written, size) ? arena_printf(e->arena, "%s = %s", written, size) : size;
-    return dim_mismatch(e, m, v, axis, text, d, found, s);
+    dim_mismatch(e, m, v, axis, text, d, found, s);
+    label_size(e, a, m->env, d);
+    return false;
 }
 static const char *rest_text(struct elab *e, struct value axes)
 {

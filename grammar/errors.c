@@ -45,6 +45,10 @@ void report_unclosed(struct parse *p, const struct bracket *b, const struct toke
         diag_label(p->sink, parse_span(p, found->at), "`%.*s` starts something new here", text_length(found),
                    p->text + found->at.start);
     }
+    diag_help(p->sink, "close it with `%c` where it should end",
+              b->kind == '('   ? ')'
+              : b->kind == '[' ? ']'
+                               : '}');
     if (p->suspect.kind && b == &p->suspect) {
         diag_note(p->sink, "a `}` follows that is indented less than the line of this `{`");
     }
@@ -270,6 +274,12 @@ static void advise(struct parse *p, const char **expected, int n)
     }
     if (p->last.kind == ':' && expects(expected, n, "{")) {
         diag_help(p->sink, "a block stands in `{ }`");
+        return;
+    }
+    const char *habit =
+        habit_help(p, open_closer(p, expected, n) && expects(expected, n, ","), expects(expected, n, "over"));
+    if (habit) {
+        diag_help(p->sink, "%s", habit);
         return;
     }
     const struct keyword *k = keyword_of(p->last.kind);

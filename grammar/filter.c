@@ -220,10 +220,14 @@ static void close_all(struct parse *p, struct token t)
 static void skip_statement(struct parse *p)
 {
     struct token *t = peek(p);
-    for (; t->kind != END && !line_starts_with(t, ITEM); t = peek(p)) {
+    for (; t->kind != END; t = peek(p)) {
+        bool deeper = p->skip_indent && t->newline && indent_of(p, t->at.start) >= p->skip_indent;
+        if (line_starts_with(t, ITEM) && !deeper) {
+            break;
+        }
         bool line = line_starts_with(t, STATEMENT) || (t->newline && ends(p->last.kind) && starts(t->kind));
         bool given_up = p->skip_depth == 0 && t->kind == '}' && p->given_up > 0;
-        if (p->skip_depth == 0 && !given_up && (t->kind == '}' || t->kind == SEP || line)) {
+        if (p->skip_depth == 0 && !given_up && !deeper && (t->kind == '}' || t->kind == SEP || line)) {
             break;
         }
         p->last = *t;
@@ -251,6 +255,7 @@ void filter_recover(struct parse *p)
     /* Seen as the start of a statement, or put back before: the parser would only refuse it again. */
     bool refused = (p->first.at.start == t.at.start && !p->quiet) || p->put_back_at == t.at.start;
     p->skip_depth = 0;
+    p->skip_indent = opens_indented(p) ? indent_of(p, p->first.at.start) + 1 : 0;
     note_lost(p);
     if (is_separator(t.kind) || t.kind == END) {
         drop_partial(p);

@@ -74,6 +74,7 @@ struct parse {
     struct bracket suspect;    /* opener whose `}` is indented otherwise; kind 0: none */
     bool skipping;             /* in a broken statement */
     uint32_t skip_depth;       /* braces opened since */
+    uint32_t skip_indent;      /* lines indented so far belong to it; 0 = none do */
     uint32_t given_up;         /* braces of the broken statement that were open: `}` may still close them */
     uint32_t put_back_at;      /* offset of the token put back last */
     bool quiet;                /* the error is reported; followers up to quiet_end are not */
@@ -107,6 +108,11 @@ void filter_recover(struct parse *p); /* after a syntax error: skip the rest of 
 void report_syntax(struct parse *p, const char **expected, int n);
 void report_unclosed(struct parse *p, const struct bracket *b, const struct token *found);
 void report_mismatch(struct parse *p, const struct bracket *b, const struct token *closer);
+
+/* advice.c: one line of help for what looks like a habit from another language, or NULL. */
+const char *habit_help(const struct parse *p, bool wants_comma, bool wants_over);
+/* Whether the line that begins the statement ends with `:`, so that its block is indented. */
+bool opens_indented(const struct parse *p);
 
 /* Memory of bison and flex, through mem_seam. */
 void *parse_alloc(size_t n);

@@ -23,8 +23,8 @@ static const struct option_spec table[N_OPTIONS] = {
     [OPT_NO_PASSES] = {"no-passes", 0, OPTION_FLAG, NULL, "only the passes that give meaning", MODEL},
     [OPT_VERIFY] = {"verify", 0, OPTION_FLAG, NULL, "verify the graph after every pass", MODEL},
     [OPT_CHECK] = {"check", 0, OPTION_FLAG, NULL, "only report errors, write nothing", MODEL},
-    [OPT_DIAGNOSTICS] = {"diagnostics", 0, OPTION_CHOICE, "human|short|json", "form of errors; default human",
-                         NULL},
+    [OPT_DIAGNOSTICS] = {"diagnostics", 0, OPTION_CHOICE, "human|short|json",
+                         "form of errors, default human; json goes to stdout, one object a line", NULL},
 };
 static const struct command_spec commands[] = {
     {NULL, "MODEL.gml", 1, 1, "compile a model"},
@@ -51,6 +51,15 @@ static const char *given(const struct call *c, int option)
     return c->o.at[option].given ? c->o.at[option].text : NULL;
 }
 
+static enum diag_format diagnostics_format(const struct call *c)
+{
+    const char *text = c->o.at ? given(c, OPT_DIAGNOSTICS) : NULL;
+    return !text                        ? DIAG_HUMAN
+           : strcmp(text, "json") == 0  ? DIAG_JSON
+           : strcmp(text, "short") == 0 ? DIAG_SHORT
+                                        : DIAG_HUMAN;
+}
+
 static struct compile_options compile_options(struct call *c)
 {
     const struct option_value *v = c->o.at, *set = &v[OPT_SET];
@@ -70,12 +79,21 @@ static struct compile_options compile_options(struct call *c)
     };
 }
 
+static bool writes_stdout(struct call *c)
+{
+    const char *path = given(c, OPT_OUTPUT);
+    return (given(c, OPT_EMIT) && !path) || (path && !strcmp(path, "-")) || given(c, OPT_DUMP_AFTER);
+}
 /* Options that would have no effect together are refused. */
 static enum status check_options(struct call *c)
 {
     const struct option_value *v = c->o.at;
     const char *emit = given(c, OPT_EMIT);
     static const int writing[] = {OPT_OUTPUT, OPT_EMIT};
+    if (diagnostics_format(c) == DIAG_JSON && writes_stdout(c)) {
+        return diag_emit(&c->sink, DIAG_U0005, NO_SPAN,
+                         "`--diagnostics=json` has the standard output for itself: name a file with -o");
+    }
     for (size_t i = 0; v[OPT_CHECK].given && i < sizeof writing / sizeof *writing; i++) {
         if (v[writing[i]].given) {
             return diag_emit(&c->sink, DIAG_U0005, NO_SPAN, "`--check` writes nothing, so `--%s` has no use",
@@ -184,22 +202,15 @@ static enum status dispatch(struct call *c)
                      name);
 }
 
-static enum diag_format diagnostics_format(const struct call *c)
-{
-    const char *text = c->o.at ? given(c, OPT_DIAGNOSTICS) : NULL;
-    return !text                        ? DIAG_HUMAN
-           : strcmp(text, "json") == 0  ? DIAG_JSON
-           : strcmp(text, "short") == 0 ? DIAG_SHORT
-                                        : DIAG_HUMAN;
-}
-
-/* The last line of JSON diagnostics: a reader can tell success from a crash. */
+/* JSON is for programs and goes to stdout; its last line tells success from a crash. Only `gmlc MODEL` has
+ * nothing else to print there. */
 static void render(const struct call *c, enum status st)
 {
     enum diag_format format = diagnostics_format(c);
-    diag_render(&c->sink, format, options_color(stderr), stderr);
+    FILE *out = format == DIAG_JSON && (!c->o.command || !c->o.command->name) ? stdout : stderr;
+    diag_render(&c->sink, format, options_color(stderr), out);
     if (format == DIAG_JSON) {
-        fprintf(stderr, "{\"summary\":true,\"errors\":%u,\"warnings\":%u,\"exit\":%d}\n", c->sink.n_errors,
+        fprintf(out, "{\"summary\":true,\"errors\":%u,\"warnings\":%u,\"exit\":%d}\n", c->sink.n_errors,
                 c->sink.list.n - c->sink.n_errors, status_exit_code(st));
     }
 }
@@ -217,6 +228,9 @@ int main(int argc, char **argv)
         st = st == ST_OK ? out : st;
     }
     render(&c, st);
+    if (fflush(stdout) != 0) {
+        st = st == ST_OK ? ST_RESOURCE : st;
+    }
     arena_free(a);
     return status_exit_code(st);
 }

@@ -23,6 +23,30 @@ static void print_wrapped(const char *text, FILE *out)
     fputc('\n', out);
 }
 
+static void print_indented(const char *text, const char *mark)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        printf("    %s%.*s\n", n ? mark : "", (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+static void print_example(enum diag_code code)
+{
+    struct diag_example x = diag_example(code);
+    if (x.kind == EXAMPLE_NONE) {
+        return;
+    }
+    printf("\nExample:\n\n");
+    if (x.kind == EXAMPLE_TOLD) {
+        print_wrapped(x.text, stdout);
+    } else {
+        print_indented(x.kind == EXAMPLE_GML ? "gml 1" : "", "");
+        print_indented(x.text, x.kind == EXAMPLE_RUN ? "$ " : "");
+    }
+    printf("\nInstead:\n\n");
+    print_wrapped(x.cure, stdout);
+}
 enum status explain(struct call *c, const char *code)
 {
     const char *names[DIAG_COUNT];
@@ -39,6 +63,7 @@ enum status explain(struct call *c, const char *code)
             printf("%s: %s (exit %d: %s)\n\n", names[i], diag_title(d), status_exit_code(diag_status(d)),
                    status_text(diag_status(d)));
             print_wrapped(diag_page(d), stdout);
+            print_example(d);
             return ST_OK;
         }
     }

@@ -2,6 +2,7 @@
 #include "runtime/base/diag.h"
 #include <stdarg.h>
 #include <string.h>
+#include <strings.h>
 #include "runtime/base/limits.h"
 
 struct diag_row {
@@ -34,6 +35,20 @@ const char *diag_title(enum diag_code c)
 const char *diag_page(enum diag_code c)
 {
     return row(c)->page;
+}
+
+#define GML(code, text, cure)  [DIAG_##code] = {EXAMPLE_GML, text, cure},
+#define RUN(code, text, cure)  [DIAG_##code] = {EXAMPLE_RUN, text, cure},
+#define TOLD(code, text, cure) [DIAG_##code] = {EXAMPLE_TOLD, text, cure},
+static const struct diag_example examples[DIAG_COUNT] = {
+#include "runtime/base/diag_examples.def"
+};
+#undef GML
+#undef RUN
+#undef TOLD
+struct diag_example diag_example(enum diag_code c)
+{
+    return (unsigned)c < DIAG_COUNT ? examples[c] : (struct diag_example){0};
 }
 
 struct span span_join(struct span a, struct span b)
@@ -213,6 +228,9 @@ const char *closest_name(const char *name, const char *const *candidates, uint32
     }
     for (uint32_t i = 0; i < n; i++) {
         size_t m = strlen(candidates[i]);
+        if (m == length && !strcasecmp(name, candidates[i]) && strcmp(name, candidates[i])) {
+            return candidates[i]; /* only the case is wrong */
+        }
         if (m > NAME_MAX_BYTES) {
             continue;
         }

@@ -48,6 +48,19 @@ const char *diag_name(enum diag_code c); /* "E0100" */
 const char *diag_title(enum diag_code c);
 const char *diag_page(enum diag_code c);
 
+/* An example that gives a code, from diag_examples.def. */
+enum diag_example_kind {
+    EXAMPLE_NONE, /* the page says all */
+    EXAMPLE_GML,  /* text of a model, behind `gml 1` */
+    EXAMPLE_RUN,  /* shell commands, beside the folder `models` */
+    EXAMPLE_TOLD, /* in words */
+};
+struct diag_example {
+    enum diag_example_kind kind;
+    const char *text, *cure;
+};
+struct diag_example diag_example(enum diag_code c);
+
 struct diag_label {
     struct span span;
     const char *text;

@@ -42,6 +42,12 @@ expect 1 "error[E0100]: unexpected name \`wen\`" "$here/errors_run.gml" --check
 expect 1 ":8:10: error[E0100]" "$here/errors_run.gml" --check --diagnostics=short
 expect 1 '{"summary":true,"errors":4,"warnings":0,"exit":1}' "$here/errors_run.gml" --check --diagnostics json
 
+[ ! -s err ] || fail "--diagnostics=json writes to stderr too: $(head -3 err)"
+[ "$(grep -cv '^{.*}$' out)" = 0 ] || fail "a line of --diagnostics=json is no object: $(grep -v '^{.*}$' out | head -2)"
+[ "$(grep -c '"code":"E0100","level":"error","message":".*","spans":\[{"file":".*","line":[0-9]*,"column":[0-9]*,"end_line":[0-9]*,"end_column":[0-9]*,"is_primary":true,"label":""}.*\],"notes":\[.*\],"help":' out)" = 4 ] ||
+    fail "fields of --diagnostics=json: $(head -2 out)"
+expect 2 "has the standard output for itself" "$here/statements.gml" --emit=ast --diagnostics=json
+
 "$gmlc" --emit=ast "$here/statements.gml" | cmp -s - "$here/statements.ast" || fail "--emit=ast differs from statements.ast"
 "$gmlc" explain >codes
 [ "$(wc -l <codes)" -gt 50 ] || fail "explain lists only $(wc -l <codes) codes"

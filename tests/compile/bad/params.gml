@@ -28,7 +28,8 @@ layer Wrong(x: f32[N, I]) {
     param v: f32[I] ~ nn.fan_in(I)
     param u: f32[I] = x[0]
     next s = zeros([3, 3])
-    next w = s
+    param t: f32[I] = 1
+    next t = s
     return x
 }
 fn owner(x) {

@@ -31,6 +31,4 @@ phase p {
     let (u, v) = split(a, 3)
     let e19 = unknown_op(a)
     let e20 = zeros(3)
-    let ok: f32[N, 3] = a
-    let bad: f32[M, 3] = a
 }
