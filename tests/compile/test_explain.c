@@ -5,9 +5,11 @@
 #include "compiler/compiler.h"
 #include "tests/suite.h"
 
+/* E31: sizes that are bound at load. */
 static bool is_of_text(enum diag_code c)
 {
-    return diag_name(c)[0] == 'E' || diag_name(c)[0] == 'W';
+    const char *name = diag_name(c);
+    return (name[0] == 'E' || name[0] == 'W') && strncmp(name, "E31", 3);
 }
 START_TEST(test_every_code_of_text_has_an_example)
 {
