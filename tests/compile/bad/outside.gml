@@ -1,0 +1,2 @@
+gml 1
+import "../nn.gml" as m
