@@ -219,7 +219,7 @@ struct metric_facts {
 struct facts {
     VEC(const char *) fixed; /* configs */
     VEC(struct span) fixed_at;
-    VEC(const char *) dims;  /* whole-number configs that only count launches: symbols */
+    VEC(const char *) dims; /* whole-number configs that only count launches: symbols */
     VEC(struct tree_facts) trees;
     VEC(struct metric_facts) metrics;
 };
