@@ -80,7 +80,7 @@ static const struct {
     [SIG_NUMBER] = {is_number, "numbers"}, [SIG_COMPARE] = {is_number, "numbers"},
     [SIG_EQUAL] = {is_any, "a tensor"},    [SIG_LOGIC] = {is_bool, "bool"},
     [SIG_CHOOSE] = {is_any, "a tensor"},   [SIG_CLASSIFY] = {dtype_is_float, "floats"},
-    [SIG_CAST] = {is_any, "a tensor"},
+    [SIG_CAST] = {is_any, "a tensor"},     [SIG_BITS] = {is_number, "numbers"},
 };
 
 static void help_with_type(struct build *b, enum op op, enum dtype found)

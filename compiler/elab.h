@@ -512,12 +512,15 @@ struct value run_categorical(struct elab *e, struct bcall *c);
 struct value builtin_value(struct elab *e, const char *name, struct span at);
 struct value builtin_member(struct elab *e, const char *module, const char *name, struct span at);
 void builtin_names(struct elab *e, const char ***names, uint32_t *n, uint32_t *cap);
+/* Whether nodes go to a phase that makes initial values or data: it runs once, on the CPU. */
+bool in_load_phase(struct elab *e);
 /* True for names of the language that this build does not compile. */
 bool is_later_name(const char *name);
 struct site builtin_site(struct bcall *c);
 struct value reduce_op(struct elab *e, struct bcall *c);
 extern const struct builtin shape_builtins[], row_builtins[], move_builtins[], order_builtins[],
-    conv_builtins[], sequence_builtins[], tree_builtins[], rand_builtins[], number_builtins[];
+    conv_builtins[], sequence_builtins[], matrix_builtins[], tree_builtins[], rand_builtins[],
+    number_builtins[];
 /* All of them but rand_builtins, ended by NULL. */
 extern const struct builtin *const builtin_tables[];
 /* elab_module.c */

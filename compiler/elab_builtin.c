@@ -7,7 +7,10 @@
 /* -- names */
 
 static const char *const later_names[] = {
-    "block_linear", "file", "frozen", "held", "orthogonal", "pinv", "states", "pad", "tensor",
+    "file",
+    "frozen",
+    "held",
+    "states",
 };
 bool is_later_name(const char *name)
 {
@@ -18,9 +21,9 @@ bool is_later_name(const char *name)
     }
     return false;
 }
-const struct builtin *const builtin_tables[] = {shape_builtins, row_builtins,    move_builtins,
-                                                order_builtins, conv_builtins,   sequence_builtins,
-                                                tree_builtins,  number_builtins, NULL};
+const struct builtin *const builtin_tables[] = {
+    shape_builtins,    row_builtins,    move_builtins, order_builtins,  conv_builtins,
+    sequence_builtins, matrix_builtins, tree_builtins, number_builtins, NULL};
 
 static struct value run_elementwise(struct elab *e, struct bcall *c)
 {
@@ -54,9 +57,14 @@ static const struct builtin *find_builtin(struct elab *e, const char *name)
     }
     return NULL;
 }
+bool in_load_phase(struct elab *e)
+{
+    enum phase_kind k = e->g->phases.at[e->b.phase].kind;
+    return k == PHASE_INIT || k == PHASE_DATA;
+}
 static struct value step_value(struct elab *e, struct span at, uint32_t phase, int64_t what)
 {
-    if (e->g->phases.at[e->b.phase].kind == PHASE_INIT || e->g->phases.at[e->b.phase].kind == PHASE_DATA) {
+    if (in_load_phase(e)) {
         return fail(e, DIAG_E3005, at, "there are no steps while initial values or data are computed");
     }
     if (what == 1) {

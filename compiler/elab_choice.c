@@ -176,6 +176,24 @@ static struct value run_cast(struct elab *e, struct bcall *c)
     return tensor_value(build_cast(&e->b, v, t), x.unit);
 }
 
+/* bitcast(x): an f32 becomes the i32 with its bits, an i32 the f32. */
+static struct value run_bitcast(struct elab *e, struct bcall *c)
+{
+    struct type t;
+    if (c->arg[0].kind == V_RECORD) {
+        return each_field(e, c, c->arg[0], run_bitcast);
+    }
+    val v = tensor_arg(e, c, 0, &t);
+    if (v && t.dtype != DT_F32 && t.dtype != DT_I32) {
+        return fail(e, DIAG_E2002, c->span[0], "`bitcast` takes f32 or i32, found %s",
+                    value_text(e, c->arg[0]));
+    }
+    build_at(e, c->span_at);
+    val r =
+        v ? build_attrs(&e->b, OP_bitcast, &v, 1, (int64_t[]){t.dtype == DT_F32 ? DT_I32 : DT_F32}, 1) : 0;
+    return v ? checked(e, c, r, c->arg[0].unit) : poison();
+}
+
 /* -- trees */
 
 static struct value run_params(struct elab *e, struct bcall *c)
@@ -349,6 +367,7 @@ const struct builtin number_builtins[] = {
     {"bf16", run_cast, "x", OP_cast},
     {"i32", run_cast, "x", OP_cast},
     {"bool", run_cast, "x", OP_cast},
+    {"bitcast", run_bitcast, "x", OP_bitcast},
     {0},
 };
 const struct builtin tree_builtins[] = {

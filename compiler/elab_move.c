@@ -149,6 +149,59 @@ static struct value run_stack(struct elab *e, struct bcall *c)
     uint32_t n;
     return parts_of(e, c, &at, &n) ? stack_parts(e, c, at, n) : poison();
 }
+/* Which kinds of numbers are inside a nested list, and the type of a tensor among them. */
+enum { SEEN_BOOL = 1, SEEN_WHOLE = 2, SEEN_FLOAT = 4 };
+static unsigned leaf_kinds(struct elab *e, struct value v, enum dtype *t)
+{
+    unsigned seen = 0;
+    if (v.kind == V_LIST) {
+        for (uint32_t i = 0; i < v.list->n; i++) {
+            seen |= leaf_kinds(e, v.list->at[i], t);
+        }
+    } else if (v.kind == V_TENSOR) {
+        *t = tensor_type(e, v).dtype;
+    } else {
+        seen = v.kind == V_BOOL ? SEEN_BOOL : v.kind == V_DIM || v.is_int ? SEEN_WHOLE : SEEN_FLOAT;
+    }
+    return seen;
+}
+static struct value tensor_of(struct elab *e, struct bcall *c, struct value v, enum dtype t)
+{
+    if (v.kind != V_LIST) {
+        val n = is_number(v) && (dtype_is_float(t) || v.kind == V_DIM || v.is_int)
+                    ? emit_number(e, v, t)
+                    : want_tensor(e, v, c->span[0], "an element of a tensor", NULL);
+        return tensor_value(n, v.kind == V_TENSOR ? v.unit : 0);
+    }
+    struct type nothing = {.dtype = t, .rank = 1, .dim = {dim_const(&e->g->dims, 0)}};
+    struct value r = list_value(e, v.list->n);
+    for (uint32_t i = 0; i < v.list->n; i++) {
+        r.list->at[i] = tensor_of(e, c, v.list->at[i], t);
+        if (is_poison(r.list->at[i])) {
+            return poison();
+        }
+        struct type first = tensor_type(e, r.list->at[0]), own = tensor_type(e, r.list->at[i]);
+        if (!type_equal(&first, &own)) {
+            return fail(e, DIAG_E2001, c->span[0], "`tensor`: element %u is %s, the first is %s", i + 1,
+                        type_text(e->g, &own), type_text(e->g, &first));
+        }
+    }
+    build_at(e, c->span_at);
+    return v.list->n ? stack_parts(e, c, r.list->at, v.list->n)
+                     : tensor_value(build_full(&e->b, &nothing, 0), 0);
+}
+/* tensor(x): a number, or a nested list of them, as a tensor. */
+static struct value run_tensor(struct elab *e, struct bcall *c)
+{
+    enum dtype t = DT_NONE;
+    if (is_poison(c->arg[0])) {
+        return poison();
+    }
+    unsigned seen = leaf_kinds(e, c->arg[0], &t);
+    enum dtype own = seen == SEEN_BOOL ? DT_BOOL : seen == SEEN_WHOLE ? DT_I32 : DT_F32;
+    build_at(e, c->span_at);
+    return tensor_of(e, c, c->arg[0], t != DT_NONE ? t : own);
+}
 
 /* -- turning and repeating */
 
@@ -201,6 +254,72 @@ static struct value run_tile(struct elab *e, struct bcall *c)
         x = repeat_axis(e, x, i, times.dim[i]);
     }
     return checked(e, c, x, c->arg[0].unit & ~((1u << times.rank) - 1));
+}
+/* The padding of the last axes: an entry for each, n or [before, after]; or one number for the last two. */
+static bool pad_sizes(struct elab *e, struct bcall *c, int rank, int *n, dim (*size)[2])
+{
+    struct value v = c->arg[1];
+    bool list = v.kind == V_LIST;
+    *n = list ? (int)v.list->n : rank < 2 ? rank : 2;
+    if (*n > rank || rank == 0) {
+        fail(e, DIAG_E2003, c->span_at, "padding of %u axes for %s", list ? v.list->n : 1,
+             value_text(e, c->arg[0]));
+        return false;
+    }
+    for (int i = 0; i < *n; i++) {
+        struct value item = list ? v.list->at[i] : v;
+        bool pair = item.kind == V_LIST;
+        if (pair && item.list->n != 2) {
+            fail(e, DIAG_E2023, c->span[1],
+                 "the padding of an axis is a number, or before and after; found %s", value_text(e, item));
+            return false;
+        }
+        for (int side = 0; side < 2; side++) {
+            if (!want_size(e, pair ? item.list->at[side] : item, c->span[1], "the padding", &size[i][side])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+/* With places of a value on both sides of an axis. */
+static val surround(struct elab *e, struct bcall *c, val x, int axis, const dim *size)
+{
+    struct ttype side = {.kind = T_TENSOR, .t = node_type(e->g, x)};
+    val part[3] = {0, x, 0};
+    for (int i = 0; i < 2; i++) {
+        side.t.dim[axis] = size[i];
+        struct value v = fill_type(e, &side, c->arg[2], c->span[2], "the padding");
+        part[2 * i] = v.kind == V_TENSOR ? v.node : 0;
+    }
+    build_at(e, c->span_at);
+    return part[0] && part[2] ? build_concat(&e->b, part, 3, axis) : 0;
+}
+/* pad(x, sizes, value = 0) */
+static struct value run_pad(struct elab *e, struct bcall *c)
+{
+    struct type t, to;
+    struct dims *d = &e->g->dims;
+    dim size[LIMIT_RANK][2], start[LIMIT_RANK];
+    int64_t step[LIMIT_RANK];
+    int n;
+    val x = tensor_arg(e, c, 0, &t);
+    if (!x || is_poison(c->arg[1]) || is_poison(c->arg[2]) || !pad_sizes(e, c, t.rank, &n, size)) {
+        return poison();
+    }
+    struct value v = c->arg[2];
+    bool zero = v.kind == V_MISSING || (v.kind == V_NUM && v.known && !v.live && v.num == 0 && v.is_int);
+    to = t;
+    for (int i = 0; i < t.rank; i++) {
+        int k = i - (t.rank - n);
+        start[i] = k < 0 ? dim_const(d, 0) : size[k][0];
+        step[i] = 1;
+        to.dim[i] = k < 0 ? t.dim[i] : dim_add(d, t.dim[i], dim_add(d, size[k][0], size[k][1]));
+        x = k < 0 || zero || !x ? x : surround(e, c, x, i, size[k]);
+    }
+    build_at(e, c->span_at);
+    return checked(e, c, zero ? build_pad(&e->b, x, start, step, &to) : x,
+                   c->arg[0].unit & ((1u << (t.rank - n)) - 1));
 }
 
 /* -- by index */
@@ -382,6 +501,8 @@ const struct builtin move_builtins[] = {
     {"stack", run_stack, "x * axis?", OP_concat},
     {"flip", run_flip, "x axis?", OP_slice},
     {"tile", run_tile, "x times", OP_expand},
+    {"pad", run_pad, "x sizes value?", OP_pad},
+    {"tensor", run_tensor, "x", OP_concat},
     {"pick", run_pick, "x i", OP_take},
     {"one_hot", run_one_hot, "i n", OP_eq},
     {"put", run_put, "x i v", OP_put},

@@ -358,20 +358,6 @@ static struct value run_bspline(struct elab *e, struct bcall *c)
     }
     return checked(e, c, basis, c->arg[0].unit);
 }
-/* solve_spd(a, b): x of a x = b. */
-static struct value run_solve(struct elab *e, struct bcall *c)
-{
-    val a = tensor_arg(e, c, 0, NULL), v = want_tensor(e, c->arg[1], c->span[1], "the right side", NULL);
-    if (!a || !v) {
-        return poison();
-    }
-    build_at(e, c->span_at);
-    val r = build_2(&e->b, OP_solve_spd, a, v);
-    if (!r) {
-        label_operand(e, c->env, c->ast[1], c->arg[1]);
-    }
-    return checked(e, c, r, 0);
-}
 /* scale_grad(x, s): x, whose gradient is scaled. */
 static struct value run_scale_grad(struct elab *e, struct bcall *c)
 {
@@ -393,7 +379,6 @@ const struct builtin sequence_builtins[] = {
     {"ssd_scan", run_ssd, "x dt a b c s0? seg?", OP_matmul},
     {"mlstm", run_mlstm, "q k v i f s0?", OP_matmul},
     {"bspline", run_bspline, "x knots k", OP_mul},
-    {"solve_spd", run_solve, "a b", OP_solve_spd},
     {"scale_grad", run_scale_grad, "x s", OP_stop_grad},
     {0},
 };

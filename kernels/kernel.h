@@ -6,8 +6,8 @@
  * launch may run at the same time. cpu_finish_<op>: REDUCE rows only: combines the partial results in
  * k->work, after all units. cuda_<op>:    pure: describes kernel launches for the operands; returns how many
  * were written. Tested without a GPU. cudalib_<op>: pure: describes library calls, captured in place.
- * Missing functions are link errors: every OP row without META must have cpu_<op> and cuda_<op> or
- * cudalib_<op>.
+ * Missing functions are link errors: every OP row without META (and, for CUDA, LOAD) must have cpu_<op> and
+ * cuda_<op> or cudalib_<op>.
  */
 #ifndef GML_KERNELS_KERNEL_H
 #define GML_KERNELS_KERNEL_H

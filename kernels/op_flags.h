@@ -11,7 +11,8 @@ enum {
     META = OPF_META,
     LIBRARY = OPF_LIBRARY,
     PLAN = OPF_PLAN,
-    ANY_INDEX = OPF_ANY_INDEX
+    ANY_INDEX = OPF_ANY_INDEX,
+    LOAD = OPF_LOAD
 };
 
 #endif

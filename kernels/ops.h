@@ -27,7 +27,8 @@ enum op_sig {
     SIG_LOGIC,
     SIG_CHOOSE,
     SIG_CLASSIFY,
-    SIG_CAST
+    SIG_CAST,
+    SIG_BITS
 };
 enum op_domain {
     DOM_ANY,
@@ -47,7 +48,8 @@ enum op_flags {
     OPF_META = 8,
     OPF_LIBRARY = 16,
     OPF_PLAN = 32,
-    OPF_ANY_INDEX = 64
+    OPF_ANY_INDEX = 64,
+    OPF_LOAD = 128
 };
 
 struct op_info {

@@ -4,7 +4,8 @@
  * <tgmath.h>, C++ has overloads. Semantics: NaN wins in max2/min2 and goes through sign1; integer arithmetic
  * wraps (build C with -fwrapv); integer division by zero gives 0 and never traps; floor_div and floor_mod
  * follow the sign of the divisor, and x == floor_div(x, y) * y + floor_mod(x, y) up to rounding; a float
- * becomes an i32 by truncation, saturating, NaN gives 0; a number becomes true unless it is 0 (NaN is true).
+ * becomes an i32 by truncation, saturating, NaN gives 0; a number becomes true unless it is 0 (NaN is true);
+ * same_bits makes an i32 of an f32 and an f32 of an i32, for f64 by way of f32.
  */
 #ifndef GML_KERNELS_VOCAB_H
 #define GML_KERNELS_VOCAB_H
@@ -18,6 +19,7 @@ typedef unsigned long long uint64_t;
 #define GML_INF __int_as_float(0x7f800000)
 #else
 #include <stdint.h>
+#include <string.h>
 #include <math.h>
 #define GML_INF INFINITY
 #endif
@@ -29,6 +31,7 @@ typedef unsigned long long uint64_t;
 #endif
 #define GML_INLINE static inline GML_DEVICE
 
+/* Bits that are kept: an f32 as an i32 and back. */
 /* A literal in the working type. */
 #define R(c) ((T)(c))
 /* Identities of max2 and min2 in the working type. */
@@ -96,6 +99,18 @@ GML_INLINE int32_t gml_i32_f64(double x)
     return x != x ? 0 : x >= 2147483647. ? 2147483647 : x <= -2147483648. ? (-2147483647 - 1) : (int32_t)x;
 }
 #ifndef __cplusplus
+GML_INLINE int32_t gml_bits_of_f32(float x)
+{
+    int32_t r;
+    memcpy(&r, &x, sizeof r);
+    return r;
+}
+GML_INLINE float gml_f32_of_bits(int32_t x)
+{
+    float r;
+    memcpy(&r, &x, sizeof r);
+    return r;
+}
 /* Winitzki's closed form as a start, then three steps of Halley on whichever of erf and erfc loses no digits.
  */
 GML_INLINE double gml_erfinv_f64(double x)
@@ -158,6 +173,9 @@ GML_OVERLOAD(int32_t, uint8_t, to_i32, x)
 GML_OVERLOAD(int32_t, bool, to_i32, x)
 GML_OVERLOAD(int32_t, float, to_i32, gml_i32_f32(x))
 GML_OVERLOAD(int32_t, double, to_i32, gml_i32_f64(x))
+GML_OVERLOAD(int32_t, float, same_bits, __float_as_int(x))
+GML_OVERLOAD(int32_t, double, same_bits, __float_as_int((float)x))
+GML_OVERLOAD(float, int32_t, same_bits, __int_as_float(x))
 GML_OVERLOAD(int32_t, int32_t, gml_lowest, (void(x), -2147483647 - 1))
 GML_OVERLOAD(float, float, gml_lowest, (void(x), -GML_INF))
 GML_OVERLOAD(double, double, gml_lowest, (void(x), (double)-GML_INF))
@@ -176,6 +194,7 @@ GML_OVERLOAD(double, double, gml_highest, (void(x), (double)GML_INF))
 #define floor_mod(x, y) _Generic((x), int32_t : gml_mod_i32, float : gml_mod_f32, double : gml_mod_f64)(x, y)
 #define abs1(x)         _Generic((x), int32_t : gml_abs_i32, float : fabsf, double : (fabs))(x)
 #define erf_inv(x)      _Generic((x), float : gml_erfinv_f32, default : gml_erfinv_f64)(x)
+#define same_bits(x)    _Generic((x), int32_t : gml_f32_of_bits, default : gml_bits_of_f32)(x)
 #define to_i32(x)       _Generic((x), float : gml_i32_f32, double : gml_i32_f64, default : gml_i32_i32)(x)
 #define gml_lowest(x)   _Generic((x), int32_t : INT32_MIN, default : -INFINITY)
 #define gml_highest(x)  _Generic((x), int32_t : INT32_MAX, default : INFINITY)

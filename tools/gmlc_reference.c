@@ -91,6 +91,7 @@ static const char *const signatures[] = {
     [SIG_CHOOSE] = "bool, T, T -> T",
     [SIG_CLASSIFY] = "float -> bool",
     [SIG_CAST] = "any -> named type",
+    [SIG_BITS] = "float -> i32, i32 -> f32",
 };
 
 /* A table cell: | would end it. */

@@ -162,7 +162,7 @@ static uint32_t compare(const struct parity *p, const char *cpu, const char *gpu
 
 static bool expected(const struct parity *p, int op)
 {
-    return op_table[op].kind != OPK_VIEW && !(op_table[op].flags & OPF_META) &&
+    return op_table[op].kind != OPK_VIEW && !(op_table[op].flags & (OPF_META | OPF_LOAD)) &&
            (!p->only || strcmp(p->only, op_table[op].name) == 0);
 }
 

@@ -10,6 +10,9 @@ static enum dtype input_type(enum op_sig sig, enum dtype t, int input)
 }
 static enum dtype output_type(enum op_sig sig, enum dtype t)
 {
+    if (sig == SIG_BITS) {
+        return t == DT_I32 ? DT_F32 : DT_I32;
+    }
     return sig == SIG_COMPARE || sig == SIG_EQUAL || sig == SIG_CLASSIFY ? DT_BOOL : t;
 }
 static void elem_case(struct parity *p, enum op op, enum dtype t, enum dtype out,
@@ -86,6 +89,7 @@ static void elem_cases(struct parity *p, enum op op)
                                      [SIG_LOGIC] = 1 << DT_BOOL,
                                      [SIG_CHOOSE] = 1 << DT_F32 | 1 << DT_I32 | 1 << DT_BOOL,
                                      [SIG_CLASSIFY] = 1 << DT_F32,
+                                     [SIG_BITS] = 1 << DT_F32 | 1 << DT_I32,
                                      [SIG_CAST] = 1 << DT_F32 | 1 << DT_I32 | 1 << DT_BOOL};
     const struct op_info *info = &op_table[op];
     for (int t = 1; t < DT_COUNT; t++) {

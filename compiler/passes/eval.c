@@ -11,6 +11,7 @@
 #define INT_FLOAT(forward)    0
 #define INT_CLASSIFY(forward) 0
 #define INT_CAST(forward)     0
+#define INT_BITS(forward)     0
 #define INT_NUMBER(forward)   forward
 #define INT_COMPARE(forward)  forward
 #define INT_EQUAL(forward)    forward
@@ -57,7 +58,8 @@ static bool eval_cast(enum dtype in, enum dtype out, double x, double *r)
 }
 bool elem_eval(enum op op, enum dtype in, enum dtype out, const double *x, double *r)
 {
-    if (op_table[op].kind != OPK_ELEM) {
+    /* A NaN would lose bits on its way through double. */
+    if (op_table[op].kind != OPK_ELEM || op_table[op].sig == SIG_BITS) {
         return false;
     }
     if (op_table[op].sig == SIG_CAST) {

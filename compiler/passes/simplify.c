@@ -231,8 +231,8 @@ static val on_scalars(struct rewrite *rw, const struct node *n)
         }
     }
     enum op op = (enum op)n->op;
-    val r =
-        op == OP_cast ? build_cast(&rw->b, in[0], (enum dtype)n->dtype) : build_op(&rw->b, op, in, n->n_in);
+    val r = n->n_attr ? build_attrs(&rw->b, op, in, n->n_in, node_attrs(rw->old, n), n->n_attr)
+                      : build_op(&rw->b, op, in, n->n_in);
     return build_expand(&rw->b, r, n->rank, node_shape(rw->old, n));
 }
 static val visit(struct rewrite *rw, val id, const struct node *n)

@@ -125,6 +125,11 @@
             ROW_##n(run_##name##_i32, uint8_t, int32_t, int32_t, int32_t, fwd)                               \
                 ROW_##n(run_##name##_bool, uint8_t, uint8_t, uint8_t, uint8_t, fwd)
 #define RUNS_CAST(name, n, fwd)
+#define RUNS_BITS(name, n, fwd)                                                                              \
+    ROW_##n(run_##name##_f32, float, float, int32_t, float, fwd)                                             \
+        ROW_##n(run_##name##_f64, double, double, int32_t, double, fwd)                                      \
+            ROW_##n(run_##name##_i32, int32_t, int32_t, float, int32_t, fwd)                                 \
+                ROW_##n(run_##name##_i32_f64, int32_t, int32_t, double, int32_t, fwd)
 
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc) RUNS_##sig(name, n, fwd)
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)
@@ -140,7 +145,9 @@
 #define LIST_LOGIC(name)    [DT_BOOL] = run_##name##_bool
 #define LIST_EQUAL(name)    LIST_COMPARE(name), LIST_LOGIC(name)
 #define LIST_CHOOSE(name)   LIST_EQUAL(name)
-#define LIST_CAST(name)     0
+#define LIST_BITS(name)                                                                                      \
+    LIST_NUMBER(name), [DT_NONE] = run_##name##_i32_f64 /* i32 to f64 has no other place */
+#define LIST_CAST(name) 0
 static const iter_fn runs[OP_COUNT][DT_COUNT] = {
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc) [OP_##name] = {LIST_##sig(name)},
 #include "kernels/ops.def"
@@ -200,6 +207,7 @@ static const iter_fn casts[DT_COUNT][DT_COUNT] = {
 #define PICK_LOGIC(op)    PICK_FLOAT(op)
 #define PICK_CLASSIFY(op) PICK_FLOAT(op)
 #define PICK_CHOOSE(op)   elem_run_of(op, (enum dtype)k->in[1].dtype)
+#define PICK_BITS(op)     k->out[0].dtype == DT_F64 ? runs[op][DT_NONE] : PICK_FLOAT(op)
 #define PICK_CAST(op)     casts[work_type((enum dtype)k->in[0].dtype)][work_type((enum dtype)k->out[0].dtype)]
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
     void cpu_##name(void *arena, const struct kargs *k, struct slice s)                                      \

@@ -150,7 +150,8 @@ template <> constexpr int kind_of<int32_t> = WHOLE;
 template <> constexpr int kind_of<bool> = BOOLS;
 constexpr int types_FLOAT = FLOATS, types_CLASSIFY = FLOATS, types_NUMBER = FLOATS | WHOLE,
               types_COMPARE = FLOATS | WHOLE, types_LOGIC = BOOLS, types_EQUAL = FLOATS | WHOLE | BOOLS,
-              types_CHOOSE = FLOATS | WHOLE | BOOLS, types_CAST = FLOATS | WHOLE | BOOLS;
+              types_CHOOSE = FLOATS | WHOLE | BOOLS, types_CAST = FLOATS | WHOLE | BOOLS,
+              types_BITS = FLOATS | WHOLE;
 /* One finder per signature, for the values' type V. */
 template <class F, int K, class V> static const void *find_NUMBER(int, int v)
 {
@@ -188,6 +189,17 @@ template <class F, int K, class V> static const void *find_CAST(int o, int v)
            : o == DT_I32  ? pick<F, K, V, V, V, int32_t>(v)
            : o == DT_BOOL ? pick<F, K, V, V, V, uint8_t>(v)
                           : nullptr;
+}
+template <class F, int K, class V> static const void *find_BITS(int o, int v)
+{
+    if constexpr (kind_of<V> == WHOLE) {
+        return o == DT_F32    ? pick<F, K, V, V, V, float>(v)
+               : o == DT_F64  ? pick<F, K, V, V, V, double>(v)
+               : o == DT_BF16 ? pick<F, K, V, V, V, bf16>(v)
+                              : nullptr;
+    } else {
+        return o == DT_I32 ? pick<F, K, V, V, V, int32_t>(v) : nullptr;
+    }
 }
 /* The kernel of a row over V, or nullptr. */
 template <class V> static const void *elem_function(int op, int out, int vector)

@@ -1,5 +1,5 @@
-/* The table of descriptions, generated from ops.def. A row without META whose cuda_<op> is missing is a link
- * error. */
+/* The table of descriptions, generated from ops.def. A row without META and LOAD whose cuda_<op> is missing
+ * is a link error. */
 #include "kernels/cuda/cuda.h"
 #include "kernels/op_flags.h"
 
@@ -15,7 +15,8 @@
 
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc) [OP_##name] = cuda_##name,
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)     [OP_##name] = cuda_##name,
-#define OP(name, dsl, lo, hi, flags, attrs, sig, doc)              [OP_##name] = ((flags)&META) ? NULL : cuda_##name,
+#define OP(name, dsl, lo, hi, flags, attrs, sig, doc)                                                        \
+    [OP_##name] = ((flags) & (META | LOAD)) ? NULL : cuda_##name,
 const cuda_kernel_fn cuda_kernels[OP_COUNT] = {
 #include "kernels/ops.def"
 };

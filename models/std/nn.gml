@@ -26,6 +26,8 @@ fn lecun(shape, i, o)   = sqrt(1.0 / i) * rand.normal(shape)
 fn lecun_uniform(shape, i, o) = sqrt(3.0 / i) * rand.uniform(shape, -1, 1)
 ## Nguyen and Salazar 2019, section 2.2: variance 2 / (5 i).
 fn small(shape, i, o)   = sqrt(2.0 / (5 * i)) * rand.normal(shape)
+## Saxe et al. 2014: gain times orthonormal columns, or rows where there are fewer, of the matrix whose last axis is that of the shape.
+fn orthogonal(shape, i, o, gain = 1.0) = gain * reshape(orthonormal(flatten(rand.normal(shape), 0, -2)), shape)
 
 # ---- activations, element by element. relu, gelu, silu, elu, sigmoid, tanh, softplus, logsigmoid and log_softmax are operators. Where a
 # branch that is not taken could overflow, its argument is made harmless first: its gradient is 0 times its derivative, and 0 times infinity

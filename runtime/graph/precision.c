@@ -13,7 +13,8 @@ static void rewrite(struct graph *g, enum dtype t, bool all)
     for (val v = 1; v < g->nodes.n; v++) {
         struct node *n = &g->nodes.at[v];
         n->dtype = changed(n->dtype, t, all);
-        if (op_table[n->op].sig == SIG_CAST) {
+        enum op_sig sig = op_table[n->op].sig;
+        if (sig == SIG_CAST || sig == SIG_BITS) {
             g->attrs.at[n->attr] = changed((uint8_t)g->attrs.at[n->attr], t, all);
         }
     }

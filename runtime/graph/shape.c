@@ -157,6 +157,8 @@ static bool operand_signature(struct shape_ctx *c, int i, enum op_sig sig)
         return shape_number(c, i);
     case SIG_LOGIC:
         return shape_dtype(c, i, DT_BOOL);
+    case SIG_BITS:
+        return shape_number(c, i);
     default:
         return true;
     }
@@ -167,8 +169,12 @@ static bool result_dtype(struct shape_ctx *c, enum op_sig sig, enum dtype *out)
     *out = sig == SIG_FLOAT || sig == SIG_NUMBER ? c->in[0].dtype : DT_BOOL;
     if (sig == SIG_CHOOSE) {
         *out = c->in[1].dtype;
-    } else if (sig == SIG_CAST) {
+    } else if (sig == SIG_CAST || sig == SIG_BITS) {
         *out = (enum dtype)(c->s->attr[0] > DT_NONE && c->s->attr[0] < DT_COUNT ? c->s->attr[0] : DT_NONE);
+    }
+    if (sig == SIG_BITS && (c->in[0].dtype == DT_I32 ? !dtype_is_float(*out) : *out != DT_I32)) {
+        return shape_fail(c, DIAG_I0001, "%s: the bits of %s as %s", shape_name(c), shape_text(c, &c->in[0]),
+                          dtype_name(*out));
     }
     return *out != DT_NONE || shape_fail(c, DIAG_I0001, "cast to an unknown element type");
 }
@@ -176,7 +182,7 @@ static bool result_dtype(struct shape_ctx *c, enum op_sig sig, enum dtype *out)
 bool shape_elem(struct shape_ctx *c)
 {
     enum op_sig sig = op_table[c->s->op].sig;
-    if (!shape_attrs(c, sig == SIG_CAST, 0)) {
+    if (!shape_attrs(c, sig == SIG_CAST || sig == SIG_BITS, 0)) {
         return false;
     }
     for (int i = 1; i < (int)c->s->n_in; i++) {

@@ -209,6 +209,10 @@ static void verify_node(struct verify *k, val v)
     if (!shape_spec_ok(&c) || !shape_check(&c)) {
         verify_fail(k, DIAG_F1502, n->span, "node %%%u (%s): %s", (unsigned)v, op_table[n->op].name,
                     found.list.n ? found.list.at[0].message : "breaks its shape rule");
+    } else if ((op_table[n->op].flags & OPF_LOAD) && g->phases.at[n->phase].kind != PHASE_INIT &&
+               g->phases.at[n->phase].kind != PHASE_DATA) {
+        verify_fail(k, DIAG_F1501, n->span, "node %%%u (%s): only initial values and data can have it",
+                    (unsigned)v, op_table[n->op].name);
     } else if (!cross_phase_ok(g, n)) {
         verify_fail(k, DIAG_F1501, n->span, "node %%%u (%s): the phase or metric it names does not exist",
                     (unsigned)v, op_table[n->op].name);

@@ -32,6 +32,14 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* For each matrix two of its size in f64, and two numbers for each row or column, whichever are fewer. */
+static uint64_t matrix_workspace(const struct operand *x)
+{
+    uint64_t rows = (uint64_t)x->dim[x->rank - 2], columns = (uint64_t)x->dim[x->rank - 1];
+    uint64_t n = (uint64_t)operand_count(x);
+    return n ? 8 * 2 * (n + n / (rows * columns) * least(rows, columns)) : 0;
+}
+
 static uint64_t reduce_workspace(const struct kargs *k)
 {
     uint64_t out = (uint64_t)operand_count(&k->out[0]), in = (uint64_t)operand_count(&k->in[0]);
@@ -74,6 +82,9 @@ uint64_t op_workspace(enum op op, const struct kargs *k, const struct target *t)
     if (op == OP_solve_spd) {
         /* for each matrix its factor and the columns, in f64 */
         return 8 * (uint64_t)(operand_count(&k->in[0]) + operand_count(&k->in[1]));
+    }
+    if (op == OP_orthonormal || op == OP_pinv) {
+        return matrix_workspace(&k->in[0]);
     }
     int64_t rows = k->n_in && k->in[0].rank ? k->in[0].dim[0] : 1;
     if (t->sm == 0) {

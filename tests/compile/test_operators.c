@@ -173,6 +173,94 @@ START_TEST(test_order)
     finish(&p);
 }
 END_TEST
+START_TEST(test_padding)
+{
+    struct program p;
+    once(&p, "gml 1\nconfig N: dim = 1\nphase p {\n let x = reshape(iota(4) + 1, [2, 2])\n"
+             " output a = pad(x, 1), b = pad(x, [[0, 1], [N, 0]], 9), c = pad(x[0], 1), d = pad(x[0] > 1, "
+             "[[1, 0]], true)\n"
+             " output e = pad(f32(x[0]), [[0, 2]], inf) > 9, f = pad(x, [0]), g = shape(pad(x[:, _], [N, 0, "
+             "2]))[0]\n}\n");
+    EXPECT(&p, "a", 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0);
+    EXPECT(&p, "b", 9, 1, 2, 9, 3, 4, 9, 9, 9);
+    EXPECT(&p, "c", 0, 1, 2, 0);
+    EXPECT(&p, "d", 1, 0, 1);
+    EXPECT(&p, "e", 0, 0, 1, 1);
+    EXPECT(&p, "f", 1, 2, 3, 4);
+    EXPECT(&p, "g", 4);
+    finish(&p);
+}
+END_TEST
+/* Numbers beside each other take one type; the bits of a NaN with a payload survive, also where all is known.
+ */
+START_TEST(test_tensors_and_bits)
+{
+    struct program p;
+    once(&p, "gml 1\nlet q = [0.1, 0.5]\nphase p {\n let x = tensor([[1, 2], [3, 4]])\n let n = "
+             "tensor([2143289345, -4194303, "
+             "1])\n"
+             " output a = x // 2, b = tensor([1, 2.5]), c = tensor(q), d = tensor([x, 2 * x])[1], e = "
+             "shape(tensor([]))[0]\n"
+             " output f = bitcast(tensor([1.0, -2.0])), g = bitcast(1065353216 + 0 * iota(1)), h = "
+             "bitcast(bitcast(n)) - n\n"
+             " output i = bitcast(n)[0:2] == bitcast(n)[0:2], j = tensor([1.0, inf])[1] > 5, k = "
+             "tensor([true, false])\n}\n");
+    EXPECT(&p, "a", 0, 1, 1, 2);
+    EXPECT(&p, "b", 1, 2.5);
+    EXPECT(&p, "c", 0.1, 0.5);
+    EXPECT(&p, "d", 2, 4, 6, 8);
+    EXPECT(&p, "e", 0);
+    EXPECT(&p, "f", 1065353216, -1073741824);
+    EXPECT(&p, "g", 1);
+    EXPECT(&p, "h", 0, 0, 0);
+    EXPECT(&p, "i", 0, 0);
+    EXPECT(&p, "j", 1);
+    EXPECT(&p, "k", 1, 0);
+    finish(&p);
+}
+END_TEST
+/* Both ways of multiplying: few inputs of a block, and many. */
+START_TEST(test_blocks)
+{
+    struct program p;
+    once(&p, "gml 1\nphase p {\n let x = reshape(f32(iota(8)), [2, 4])\n let w = reshape(f32(iota(12)), [2, "
+             "2, 3])\n"
+             " let y = f32(iota(3 * 20)) / 10\n let v = reshape(f32(iota(2 * 10 * 2)), [2, 10, 2]) / 10\n"
+             " output a = block_linear(x, w), b = block_linear(x[0], w)\n"
+             " let z = reshape(y, [3, 20])\n"
+             " output c = max(abs(block_linear(z, v) - concat(z[:, 0:10] @ v[0], z[:, 10:] @ v[1])))\n}\n");
+    EXPECT(&p, "a", 3, 4, 5, 39, 44, 49, 15, 24, 33, 99, 112, 125);
+    EXPECT(&p, "b", 3, 4, 5, 39, 44, 49);
+    EXPECT(&p, "c", 0);
+    finish(&p);
+}
+END_TEST
+/* w^T w, w w^T for a wide one, over all axes but the last for a kernel; and an inverse kept in a state. */
+START_TEST(test_at_load)
+{
+    struct program p;
+    once(&p,
+         "gml 1\nimport nn\nlayer Own() {\n param w: f32[5, 3] ~ orthogonal(2.0)\n param v: f32[2, 2, 3] ~ "
+         "nn.orthogonal(0, 0)\n"
+         " param u: f32[2, 4] ~ nn.orthogonal(0, 0, gain = 0.5)\n state i = pinv(tensor([[1.0, 2.0], [2.0, "
+         "4.0], "
+         "[0.0, 0.0]]))\n"
+         " state q = orthonormal(tensor([[0.0, -3.0], [2.0, 0.0]]))\n"
+         " let r = reshape(v, [4, 3])\n"
+         " return (a = transpose(w) @ w, b = transpose(r) @ r, c = u @ transpose(u), d = i, e = q)\n}\n"
+         "let own = Own{}\nlet lin = nn.Linear{2, init = nn.orthogonal}\n"
+         "phase p {\n let r = own()\n let y = lin(eye(2))\n output a = r.a, b = r.b, c = r.c, d = r.d, e = "
+         "r.e\n"
+         " let t = transpose(lin.w)\n output f = lin.w @ t\n}\n");
+    EXPECT(&p, "a", 4, 0, 0, 0, 4, 0, 0, 0, 4);
+    EXPECT(&p, "b", 1, 0, 0, 0, 1, 0, 0, 0, 1);
+    EXPECT(&p, "c", 0.25, 0, 0, 0.25);
+    EXPECT(&p, "d", 0.04, 0.08, 0, 0.08, 0.16, 0);
+    EXPECT(&p, "e", 0, -1, 1, 0);
+    EXPECT(&p, "f", 1, 0, 0, 1);
+    finish(&p);
+}
+END_TEST
 START_TEST(test_constants)
 {
     struct program p;
@@ -224,6 +312,10 @@ int main(void)
     tcase_add_test(t, test_indices);
     tcase_add_test(t, test_putting);
     tcase_add_test(t, test_order);
+    tcase_add_test(t, test_padding);
+    tcase_add_test(t, test_tensors_and_bits);
+    tcase_add_test(t, test_blocks);
+    tcase_add_test(t, test_at_load);
     tcase_add_test(t, test_constants);
     tcase_add_test(t, test_draws);
     return suite_run("operators", t, CK_NOFORK);

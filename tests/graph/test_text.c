@@ -29,6 +29,8 @@ START_TEST(broken_graphs)
     } edits[] = {
         {"%14 = add f32[train.b, 2]", "%14 = add f32[train.b, 3]", DIAG_F1502},
         {"%14 = add f32[train.b, 2] %10, %13", "%14 = add f32[train.b, 2] %10, %12", DIAG_F1502},
+        {"%14 = add f32[train.b, 2] %10, %13", "%14 = orthonormal f32[train.b, 2] %10",
+         DIAG_F1501}, /* at load only */
         {"%14 = add", "%14 = frobnicate", DIAG_F1010},
         {"%10, %13", "%10, %14", DIAG_F1010},
         {"%10, %13", "%10, %2", DIAG_F1501}, /* a node of another phase */

@@ -141,7 +141,7 @@ static struct counts make_elem(struct rig *r, bool wide, int variant)
     }
     bool test = o->sig == SIG_COMPARE || o->sig == SIG_EQUAL || o->sig == SIG_CLASSIFY;
     int64_t size[] = {rows, n};
-    r->out = rig_tensor(r, test ? DT_BOOL : type(wide), 2, size);
+    r->out = rig_tensor(r, test ? DT_BOOL : o->sig == SIG_BITS ? DT_I32 : type(wide), 2, size);
     return (struct counts){.in = o->n_max};
 }
 START_TEST(elementwise_rows)

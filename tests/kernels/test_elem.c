@@ -72,6 +72,18 @@ F(lor, x != 0 || y != 0)
 F(lnot, x == 0)
 F(isfinite, isfinite(x) != 0)
 F(cast, x)
+static double ref_bitcast(double x, double y, double z, bool whole)
+{
+    float f = (float)x;
+    int32_t i = (int32_t)x;
+    (void)y, (void)z;
+    if (whole) {
+        memcpy(&f, &i, sizeof f);
+        return (double)f;
+    }
+    memcpy(&i, &f, sizeof i);
+    return i;
+}
 
 static const struct {
     const char *name;
@@ -82,7 +94,8 @@ static const struct {
         ROW(sign) ROW(floor) ROW(exp) ROW(log) ROW(sqrt) ROW(rsqrt) ROW(sin) ROW(cos) ROW(tanh) ROW(sigmoid)
             ROW(relu) ROW(silu) ROW(where) ROW(eq) ROW(ne) ROW(lt) ROW(le) ROW(gt) ROW(ge) ROW(land) ROW(lor)
                 ROW(lnot) ROW(isfinite) ROW(cast) ROW(expm1) ROW(log1p) ROW(tan) ROW(atan2) ROW(softplus)
-                    ROW(logsigmoid) ROW(elu) ROW(gelu) ROW(ceil) ROW(trunc) ROW(round) ROW(erfinv)};
+                    ROW(logsigmoid) ROW(elu) ROW(gelu) ROW(ceil) ROW(trunc) ROW(round) ROW(erfinv)
+                        ROW(bitcast)};
 
 static double reference(const struct op_info *o, const double *v, bool whole)
 {
@@ -122,6 +135,9 @@ static double draw(enum op_domain d, bool whole, uint64_t *seed)
 
 static enum dtype result_type(const struct op_info *o, enum dtype t)
 {
+    if (o->sig == SIG_BITS) {
+        return t == DT_I32 ? DT_F32 : DT_I32;
+    }
     bool is_test =
         o->sig == SIG_COMPARE || o->sig == SIG_EQUAL || o->sig == SIG_LOGIC || o->sig == SIG_CLASSIFY;
     return is_test ? DT_BOOL : t;
@@ -299,6 +315,36 @@ START_TEST(casts_saturate)
 }
 END_TEST
 
+/* Signalling NaN, denormals and zeros with a sign among them; rows of any stride, over the input too. */
+START_TEST(bits_survive)
+{
+    static const uint32_t bits[] = {0x7fc00001, 0x7f800001, 0xffbfffff, 0xffffffff,
+                                    0x80000000, 1,          0x3f800000};
+    struct rig *r = rig_new();
+    for (int layout = 0; layout < 2; layout++) {
+        int64_t size[] = {7, 40};
+        rig_reset(r);
+        struct operand whole = rig_tensor(r, DT_I32, 2, size);
+        for (int64_t i = 0; i < 7 * 40; i++) {
+            memcpy((char *)rig_at(r, &whole) + 4 * i, &bits[i % 7], 4);
+        }
+        r->in[0] = whole;
+        r->in[0].stride[1] = layout ? 2 : 1;
+        r->in[0].dim[1] = layout ? 20 : 40;
+        r->out = rig_tensor(r, DT_F32, 2, r->in[0].dim);
+        rig_run(r, OP_bitcast, 1, 0, 2);
+        r->in[1] = r->in[0];
+        r->in[0] = r->out;
+        r->out.dtype = DT_I32; /* in place */
+        rig_run(r, OP_bitcast, 1, 0, 2);
+        for (int64_t i = 0; i < rig_count(&r->out); i++) {
+            expect(rig_get(r, &r->out, i) == rig_element(r, &r->in[1], i));
+        }
+    }
+    rig_free(r);
+}
+END_TEST
+
 START_TEST(output_may_be_an_input)
 {
     struct rig *r = rig_new();
@@ -335,6 +381,7 @@ int main(void)
     tcase_add_test(t, rows_match_their_formulas);
     tcase_add_test(t, corners_are_defined);
     tcase_add_test(t, casts_saturate);
+    tcase_add_test(t, bits_survive);
     tcase_add_test(t, output_may_be_an_input);
     tcase_add_test(t, every_row_has_a_kernel);
     return suite_run("elem", t, CK_NOFORK);

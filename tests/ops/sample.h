@@ -79,7 +79,10 @@ static inline val sample_node(struct op_case *c, enum op op, json_t *sample)
                           &(struct node_spec){.op = OP_tree, .phase = 1, .attr = (int64_t[]){0}, .n_attr = 1},
                           &c->sink);
     }
-    if (op_table[op].kind == OPK_ELEM && op != OP_cast) {
+    if (op_table[op].flags & OPF_LOAD) {
+        c->g->phases.at[1].kind = PHASE_DATA;
+    }
+    if (op_table[op].kind == OPK_ELEM && !json_array_size(attr)) {
         return build_op(&c->b, op, in, n_in); /* with broadcasting */
     }
     struct node_spec s = {.op = op,

@@ -185,6 +185,9 @@ def sequences():
     row = Row("solve_spd", lambda a, b: solve(a @ a.transpose(-1, -2) + torch.eye(a.shape[-1]), b), text=True)
     for lead, m, o in [((), 1, 1), ((2,), 31, 1), ((), 32, 2), ((), 33, 3), ((), 127, 1), ((2, 3), 7, 5), ((0,), 3, 2), ((13,), 2, 1)]:
         row.case(f(*lead, m, m), f(*lead, m, o), text=f"solve_spd(a @ transpose(a) + eye({m}){'[' + '_, ' * len(lead) + ':, :]' if lead else ''}, b)")
+    row = Row("block_linear", lambda x, w: torch.einsum("...np,npq->...nq", x.reshape(x.shape[:-1] + w.shape[:2]), w).flatten(-2), text=True)
+    for lead, n, p, q in [((), 1, 1, 1), ((31,), 2, 3, 2), ((3,), 2, 32, 1), ((2,), 33, 4, 4), ((2, 3), 2, 9, 5), ((127,), 1, 2, 3), ((0,), 2, 4, 4), ((2,), 3, 0, 2), ((13,), 4, 4, 7)]:
+        row.case(f(*lead, n * p), f(n, p, q), text="block_linear(a, b)")
     row = Row("scale_grad", lambda x, s: x.detach() * (1 - s) + x * s, text=True)
     for s in VECTORS + [()]:
         row.case(f(*s), text="scale_grad(a, 0.25)", s=0.25, fd=False)
@@ -344,6 +347,11 @@ def moves():
         row.case(f(*s), text=joined("b * 2", "c"), let=f"    let (b, c) = split(a, [{k}, {n - k}], axis = 0)\n", use=lambda x, k=k: last(x[:k] * 2, x[k:]))
     row = fn("flip", lambda x: x.flip(0), "flip(a)", [(f(*s),) for s in VECTORS])
     also(row, "flip(a, axis = 1)", [(f(5, 7),), (f(2, 33),)], use=lambda x: x.flip(1))
+    row = fn("pad", lambda x: F.pad(x, (2, 2, 2, 2)), "pad(a, 2)", [(f(*s),) for s in [(1, 1), (31, 2), (2, 32), (3, 33), (127, 1), (2, 5, 7), (0, 3)]], seeds=6)
+    also(row, "pad(a, 3)", [(f(13),), (f(0),)], use=lambda x: F.pad(x, (3, 3)))
+    also(row, "pad(a, [[1, 0], 2, [0, 3]], -1.5)", [(f(2, 3, 5),)], use=lambda x: F.pad(x, (0, 3, 2, 2, 1, 0), value=-1.5))
+    also(row, "pad(a, [[0, 4]], inf)", [(f(2, 7),)], use=lambda x: F.pad(x, (0, 4), value=math.inf), grad=[])
+    also(row, "pad(a, [[2, 0]], true)", [(flag(11),)], use=lambda x: F.pad(x, (2, 0), value=True))
     row = fn("tile", lambda x: x.repeat(3), "tile(a, 3)", [(f(*s),) for s in VECTORS if len(s) == 1], seeds=7)
     also(row, "tile(a, [2, 5])", [(f(3, 7),), (f(1, 13),), (f(0, 2),)], use=lambda x: x.repeat(2, 5))
     row = fn("flatten", lambda x: x.flatten(0, 1), "flatten(a, 0, 1)", [(f(*s),) for s in [(1, 1), (31, 2), (32, 3), (33, 1), (127, 2), (7, 5, 3), (0, 3), (2, 13)]])
@@ -372,6 +380,8 @@ def moves():
     for s in VECTORS + [(), (5, 1)]:
         row.case(f(*s), text="f32(bf16(a))", fd=False)
     row = fn("i32", lambda x: to_i32(x.double().numpy()), "i32(a)", [(f(*s),) for s in VECTORS if s != (13, 7)] + [(flag(13),), (whole(7),)], diff=False, floor=0.0)
+    row = fn("bitcast", to_bits, "bitcast(a)", [(f(*s),) for s in VECTORS + [(), (5, 1)]], diff=False, floor=0.0)
+    also(row, "bitcast(a)", [(whole(7),), (("i32", "EDGES", [16]),)], use=of_bits)
     row = fn("bool", lambda x: x != 0, "bool(a)", [(ties(*s),) for s in VECTORS if s != (13, 7)] + [(flag(13),), (few(7),)], diff=False, floor=0.0)
     row = fn("xent", xent, "xent(a, b)", [(small(*s), index(s[-1], *s[:-1])) for s in [(1,), (31,), (3, 32), (33, 5), (2, 127), (5, 2), (2, 3, 7), (0, 3)]])
     row = fn("matmul", torch.matmul, "a @ b", [(f(*x), f(*w)) for x, w in MATMUL[:-1]])
@@ -405,6 +415,7 @@ def two_axes(put):
 
 def constants():
     eye, lower, upper, line = (Row(n, None, text=True, diff=False, floor=0.0) for n in ("eye", "tril", "triu", "linspace"))
+    nested = Row("tensor", None, text=True, diff=False, floor=0.0)
     zeros, ones, full, iota = (Row(n, None, text=True, diff=False, floor=0.0) for n in ("zeros", "ones", "full", "iota"))
     for n in [0, 1, 31, 32, 33, 127, *range(2, 31), *range(34, 49)]:
         k = n % 5 - 2
@@ -412,10 +423,16 @@ def constants():
         lower.case(text=f"tril({n}, {k})", seeds=1, use=lambda n=n, k=k: tri(n, k, True))
         upper.case(text=f"triu({n}, {k})", seeds=1, use=lambda n=n, k=k: tri(n, k, False))
         line.case(text=f"linspace({k - 0.5}, {n}.25, {n})", seeds=1, use=lambda n=n, k=k: torch.tensor(np.linspace(k - 0.5, n + 0.25, n)))
+        numbers = [float((7 * i + k) % 13) - 6 for i in range(n)]
+        nested.case(text=f"tensor({numbers})", seeds=1, use=lambda x=numbers: torch.tensor(x, dtype=torch.float64))
         zeros.case(text=f"zeros([{n}, 2])", seeds=1, use=lambda n=n: torch.zeros(n, 2))
         ones.case(text=f"ones([2, {n}])", seeds=1, use=lambda n=n: torch.ones(2, n))
         full.case(text=f"full([{n}], {k}.5)", seeds=1, use=lambda n=n, k=k: torch.full((n,), math.copysign(abs(k) + 0.5, k)))
         iota.case(text=f"iota({n})", seeds=1, use=lambda n=n: torch.arange(n, dtype=torch.int32))
+    nested.case(text="tensor([[1, 2.5], [3, -4]])", seeds=1, use=lambda: torch.tensor([[1, 2.5], [3, -4]]))
+    nested.case(text="tensor([[true], [false]])", seeds=1, use=lambda: torch.tensor([[True], [False]]))
+    nested.case(text="tensor(7)", seeds=1, use=lambda: torch.tensor(7, dtype=torch.int32))
+    nested.case(f(3), text="tensor([a, 2 * a])", seeds=1, use=lambda x: torch.stack([x, 2 * x]))
 
 
 def all_functions():

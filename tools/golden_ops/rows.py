@@ -101,6 +101,7 @@ def elementwise_rows():
     for t in (whole, flag):
         where.case(flag(33), t(33), t(33)).case(flag(0), t(0), t(0))
     cast()
+    bitcast()
 
 
 def to_i32(x):
@@ -118,6 +119,22 @@ def cast():
         row.case(f(*s), attr=["i32"], use=lambda x: to_i32(x.detach().numpy())).case(ties(*s), attr=["bool"], use=lambda x: x != 0)
     edge = ("f64", "EDGES", [16])
     row.case(edge, attr=["i32"], seeds=1, use=lambda x: to_i32(x.numpy())).case(edge, attr=["bool"], seeds=1, use=lambda x: x != 0)
+
+
+def to_bits(x):
+    with np.errstate(over="ignore", under="ignore"):
+        return torch.tensor(x.detach().numpy().astype(np.float32).view(np.int32))
+
+
+def of_bits(i):
+    return torch.tensor(i.numpy().view(np.float32).astype(np.float64))
+
+
+def bitcast():
+    row = Row("bitcast", None, floor=0.0, diff=False)
+    for s in UNARY:
+        row.case(f(*s), attr=["i32"], use=to_bits, seeds=4).case(whole(*s), attr=["f64"], use=of_bits, seeds=4)
+    row.case(("f64", "EDGES", [16]), attr=["i32"], seeds=1, use=to_bits).case(("i32", "EDGES", [16]), attr=["f64"], seeds=1, use=of_bits)
 
 
 # ---- reductions
@@ -336,6 +353,26 @@ def products():
     row = Row("solve_spd", solve)
     for lead, m, o in [((), 1, 1), ((), 2, 3), ((3,), 5, 1), ((), 31, 2), ((), 32, 1), ((), 33, 1), ((2, 2), 7, 2), ((1,), 127, 1), ((), 3, 0), ((0,), 3, 2), ((2,), 13, 31)]:
         row.case(f(*lead, m, m, domain="SPD"), f(*lead, m, o), seeds=6)
+    row = Row("orthonormal", orthonormal, diff=False, tolerance=1e-11)
+    for s in MATRICES:
+        row.case(f(*s), seeds=5)
+    row = Row("pinv", lambda x: torch.tensor(np.linalg.pinv(x.numpy(), rcond=1e-13) if x.numel() else np.zeros(x.shape).swapaxes(-1, -2)), diff=False, tolerance=1e-11)
+    for s in MATRICES:
+        row.case(f(*s), seeds=5)
+    row.case(ties(3, 31, 2)).case(f(5, 1, 7), seeds=3)
+
+
+MATRICES = [(1, 1), (31, 3), (3, 32), (33, 5), (2, 127), (127, 7), (5, 7, 2), (2, 3, 4, 4), (13, 1), (1, 11), (0, 3), (3, 0), (0, 5, 2)]
+
+
+def orthonormal(x):
+    x = x.numpy()
+    if x.size == 0:
+        return torch.tensor(x)
+    wide = x.shape[-2] < x.shape[-1]
+    q, r = np.linalg.qr(x.swapaxes(-1, -2) if wide else x)
+    q = q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[..., None, :]
+    return torch.tensor(np.ascontiguousarray(q.swapaxes(-1, -2) if wide else q))
 
 
 # ---- places

@@ -55,6 +55,7 @@ static enum dtype operand_dtype(struct gen *g, enum op_sig sig)
     switch (sig) {
     case SIG_FLOAT:
     case SIG_CLASSIFY:
+    case SIG_BITS: /* any bits as a float are no number to go on with */
         return draw_float(g);
     case SIG_LOGIC:
         return DT_BOOL;
@@ -99,8 +100,9 @@ val make_elem(struct gen *g, enum op op)
 {
     const struct op_info *info = &op_table[op];
     enum dtype t = operand_dtype(g, info->sig), out = op == OP_cast ? cast_to(g, t) : DT_NONE;
+    bool bits = info->sig == SIG_BITS;
     bool answers = info->sig == SIG_COMPARE || info->sig == SIG_EQUAL || info->sig == SIG_CLASSIFY;
-    enum dtype result = answers ? DT_BOOL : op == OP_cast ? out : t;
+    enum dtype result = answers ? DT_BOOL : bits ? DT_I32 : op == OP_cast ? out : t;
     bool exact = jumps(op, t, result), choice = info->sig == SIG_CHOOSE;
     val in[3] = {0};
     struct range r[3];
@@ -116,6 +118,10 @@ val make_elem(struct gen *g, enum op op)
     struct range bounds = sampled(g, op, t, result, r);
     for (int i = 0; i < info->n_min; i++) {
         bounds.exact &= r[i].exact;
+    }
+    if (bits) {
+        return keep(g, build_attrs(&g->b, op, in, 1, (int64_t[]){DT_I32}, 1),
+                    (struct range){INT32_MIN, INT32_MAX, bounds.exact});
     }
     return keep(
         g, op == OP_cast ? build_cast(&g->b, in[0], out) : build_op(&g->b, op, in, (uint32_t)info->n_min),
