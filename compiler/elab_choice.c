@@ -152,7 +152,11 @@ static struct value cast_static(struct elab *e, struct bcall *c, struct value x,
         return tensor_value(build_cast(&e->b, emit_static(e, x), t), 0);
     }
     if (x.kind == V_BOOL) {
-        return num_value(x.b, t == DT_I32);
+        x = num_value(x.b, t == DT_I32);
+    }
+    if (t != DT_F32 && t != DT_I32) { /* numbers alone are f32 or i32 */
+        build_at(e, c->span_at);
+        return tensor_value(emit_number(e, x, t), 0);
     }
     x.is_int = t == DT_I32;
     x.num = t == DT_I32 ? trunc(x.num) : x.num;

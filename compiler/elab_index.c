@@ -244,6 +244,13 @@ static struct value index_static(struct elab *e, struct value v, const struct it
     }
     return tensor_value(r, p.unit);
 }
+val static_place(struct elab *e, struct value v, dim size, struct span at)
+{
+    struct item it = {.kind = ITEM_INT, .v = v, .span = at};
+    build_at(e, at);
+    struct value places = tensor_value(build_iota(&e->b, size), 0);
+    return is_poison(places) ? 0 : index_static(e, places, &it, 1, at).node;
+}
 /* -- index tensors */
 
 bool merge_index(struct elab *e, struct value x, const struct value *ix, uint32_t k, struct span at,

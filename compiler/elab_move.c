@@ -242,7 +242,7 @@ static struct value run_tile(struct elab *e, struct bcall *c)
     val x = tensor_arg(e, c, 0, &t);
     bool list = c->arg[1].kind == V_LIST;
     if (!x || (list ? !want_shape(e, c->arg[1], c->span[1], "the repetitions", &times.rank, times.dim)
-                    : !want_dim(e, c->arg[1], c->span[1], "the repetitions", &times.dim[0]))) {
+                    : !want_size(e, c->arg[1], c->span[1], "the repetitions", &times.dim[0]))) {
         return poison();
     }
     if (times.rank > t.rank) {
@@ -352,7 +352,7 @@ static struct value run_one_hot(struct elab *e, struct bcall *c)
     dim n;
     struct type i;
     val in = tensor_arg(e, c, 0, &i);
-    if (!in || !want_dim(e, c->arg[1], c->span[1], "the number of places", &n)) {
+    if (!in || !want_size(e, c->arg[1], c->span[1], "the number of places", &n)) {
         return poison();
     }
     build_at(e, c->span_at);
@@ -360,19 +360,22 @@ static struct value run_one_hot(struct elab *e, struct bcall *c)
     val hit = build_2(&e->b, OP_eq, build_unit(&e->b, in, i.rank), places);
     return checked(e, c, build_cast(&e->b, hit, DT_F32), c->arg[0].unit);
 }
-/* One index tensor, or a list of them for the first axes. */
-static bool index_arg(struct elab *e, struct bcall *c, struct value v, struct value *ix, uint32_t *n)
+/* One index for the first axis of a value of type t, or a list of them for the first axes. */
+static bool index_arg(struct elab *e, struct bcall *c, const struct type *t, struct value *ix, uint32_t *n)
 {
+    struct value v = c->arg[1];
     bool list = v.kind == V_LIST;
     *n = list ? v.list->n : 1;
-    if (*n < 1 || *n > LIMIT_RANK) {
-        fail(e, DIAG_E2050, c->span[1], "%u indices", *n);
+    if (*n < 1 || (int)*n > t->rank) {
+        fail(e, DIAG_E2050, c->span[1], "%u indices for %s", *n, value_text(e, c->arg[0]));
+        diag_help(e->sink,
+                  "a list has an index for each of the first axes; tensor([..]) makes one index of it");
         return false;
     }
     for (uint32_t i = 0; i < *n; i++) {
         ix[i] = list ? v.list->at[i] : v;
         if (ix[i].kind == V_DIM || (ix[i].kind == V_NUM && ix[i].is_int)) {
-            ix[i] = tensor_value(emit_number(e, ix[i], DT_I32), 0);
+            ix[i] = tensor_value(static_place(e, ix[i], t->dim[i], c->span[1]), 0);
         }
         if (ix[i].kind != V_TENSOR || tensor_type(e, ix[i]).dtype != DT_I32) {
             if (!is_poison(ix[i])) {
@@ -402,11 +405,8 @@ static struct value run_put(struct elab *e, struct bcall *c)
     uint32_t n;
     val table, x = tensor_arg(e, c, 0, &t);
     build_at(e, c->span_at);
-    if (!x || is_poison(c->arg[1]) || is_poison(c->arg[2]) || !index_arg(e, c, c->arg[1], ix, &n)) {
+    if (!x || is_poison(c->arg[1]) || is_poison(c->arg[2]) || !index_arg(e, c, &t, ix, &n)) {
         return poison();
-    }
-    if ((int)n > t.rank) {
-        return fail(e, DIAG_E2050, c->span[1], "%u indices for %s", n, value_text(e, c->arg[0]));
     }
     if (!merge_index(e, tensor_value(x, 0), ix, n, c->span_at, &table, &index)) {
         return poison();
@@ -425,7 +425,7 @@ static struct value run_segment_sum(struct elab *e, struct bcall *c)
     struct type v, i, to;
     dim n;
     val rows = tensor_arg(e, c, 0, &v), index = want_tensor(e, c->arg[1], c->span[1], "the index", &i);
-    if (!rows || !index || !want_dim(e, c->arg[2], c->span[2], "the number of segments", &n)) {
+    if (!rows || !index || !want_size(e, c->arg[2], c->span[2], "the number of segments", &n)) {
         return poison();
     }
     if (i.rank > v.rank) {
@@ -447,7 +447,7 @@ static struct value run_square(struct elab *e, struct bcall *c)
     dim n;
     struct site s = builtin_site(c);
     bool eye = !strcmp(c->b->name, "eye");
-    if (!want_dim(e, c->arg[0], c->span[0], "the size", &n)) {
+    if (!want_size(e, c->arg[0], c->span[0], "the size", &n)) {
         return poison();
     }
     build_at(e, c->span_at);
@@ -469,7 +469,7 @@ static struct value run_linspace(struct elab *e, struct bcall *c)
     dim n;
     struct site s = builtin_site(c);
     struct value a = c->arg[0], b = c->arg[1], one = num_value(1, true);
-    if (is_poison(a) || is_poison(b) || !want_dim(e, c->arg[2], c->span[2], "the count", &n)) {
+    if (is_poison(a) || is_poison(b) || !want_size(e, c->arg[2], c->span[2], "the count", &n)) {
         return poison();
     }
     build_at(e, c->span_at);

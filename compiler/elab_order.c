@@ -61,12 +61,18 @@ static struct value run_sort(struct elab *e, struct bcall *c)
 static struct value run_topk(struct elab *e, struct bcall *c)
 {
     int back[LIMIT_RANK], axis;
+    int64_t most, wanted;
     dim k;
     struct bcall at = *c;
     at.span[1] = c->span[2];
     struct value x = move_last(e, &at, c->arg[2], back, &axis);
-    if (x.kind != V_TENSOR || !want_dim(e, c->arg[1], c->span[1], "the number of elements", &k)) {
+    if (x.kind != V_TENSOR || !want_size(e, c->arg[1], c->span[1], "the number of elements", &k)) {
         return poison();
+    }
+    dim size = tensor_type(e, x).dim[tensor_type(e, x).rank - 1];
+    if (dim_is_const(&e->g->dims, k, &wanted) && dim_is_const(&e->g->dims, size, &most) && wanted > most) {
+        return fail(e, DIAG_E2006, c->span[1], "the %lld largest of an axis of %lld", (long long)wanted,
+                    (long long)most);
     }
     struct value i = tensor_value(ordered(e, c, x, 0, true), 0);
     if (i.kind != V_TENSOR) {

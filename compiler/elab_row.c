@@ -99,18 +99,36 @@ static struct value count_where(struct elab *e, struct value mask, struct value 
                                 struct value axis, bool keep)
 {
     struct type t = tensor_type(e, kept);
-    val ones = mask.kind == V_TENSOR ? build_cast(&e->b, mask.node, t.dtype) : emit_number(e, mask, t.dtype);
+    val ones = build_cast(&e->b, mask.node, t.dtype);
     struct value every = tensor_value(build_expand(&e->b, ones, t.rank, t.dim), kept.unit);
     return every.kind == V_TENSOR ? reduce_plain(e, OP_sum, every, c, axis, keep) : poison();
 }
-/* A reduction over the elements where the mask holds. Of nothing it is 0 (false, for `all` true). */
+/* A mask known at compile time as a tensor, so that there is one kind of mask. */
+static struct value mask_value(struct elab *e, struct bcall *c, struct value mask)
+{
+    build_at(e, c->span_at);
+    return mask.kind == V_BOOL ? tensor_value(emit_static(e, mask), 0) : mask;
+}
+/* Where the operands of where(mask, x, other) stand, for a mask that is argument i. */
+static struct site mask_site(struct bcall *c, int i)
+{
+    struct site s = builtin_site(c);
+    s.operand[0] = c->ast[i];
+    s.operand[1] = c->ast[0];
+    s.operand[2] = NULL;
+    return s;
+}
+/* A reduction over the elements where the mask holds. Of nothing it is 0, but for prod 1 and for all true. */
 static struct value reduce_where(struct elab *e, enum op op, struct value x, struct value mask,
                                  struct bcall *c, struct value axis, bool keep)
 {
-    struct site s = builtin_site(c);
+    struct site s = mask_site(c, 3);
     x = counted(e, x, op);
-    struct value fill = neutral(op, tensor_type(e, x).dtype);
-    struct value kept = elementwise(e, OP_where, (struct value[]){mask, x, fill}, 3, &s);
+    enum dtype t = tensor_type(e, x).dtype;
+    if (op == OP_mean && !dtype_is_float(t)) {
+        return reduce_plain(e, op, x, c, axis, keep); /* refuses it */
+    }
+    struct value kept = elementwise(e, OP_where, (struct value[]){mask, x, neutral(op, t)}, 3, &s);
     if (kept.kind != V_TENSOR) {
         return poison();
     }
@@ -129,6 +147,31 @@ static struct value reduce_where(struct elab *e, enum op op, struct value x, str
 }
 static struct value reduce_leaves(struct elab *e, enum op op, struct value x, struct bcall *c, bool keep,
                                   struct value mask);
+/* One scalar over all elements of a tree, or of a number for each of its leaves. */
+static struct value reduce_tree(struct elab *e, enum op op, struct value x, struct bcall *c, bool keep,
+                                struct value mask)
+{
+    struct site s = mask_site(c, 3);
+    if (keep) {
+        fail(e, DIAG_E2021, c->span_at, "`%s` over a tree keeps no axes: its leaves have different ones",
+             c->b->name);
+        diag_help(e->sink, "each(f, tree) applies a fn to every leaf");
+        return poison();
+    }
+    if (!is_given(mask) || op == OP_mean) {
+        return tree_reduce(e, op, x, &s);
+    }
+    bool truth = x.kind == V_TAGS ? x.is_bool : node_type(e->g, x.node).dtype == DT_BOOL;
+    struct value zero = num_value(0, true);
+    struct value other = truth && op == OP_sum ? bool_value(false) : neutral(op, DT_F32);
+    struct value kept = elementwise(e, OP_where, (struct value[]){mask, x, other}, 3, &s);
+    struct value total = is_poison(kept) ? kept : tree_reduce(e, op, kept, &s);
+    if (is_poison(total) || (op != OP_amax && op != OP_amin)) {
+        return total;
+    }
+    struct value some = mask.kind == V_TENSOR ? mask : tree_reduce(e, OP_any, mask, &s);
+    return elementwise(e, OP_where, (struct value[]){some, total, zero}, 3, &s);
+}
 static enum op combining(enum op op)
 {
     switch (op) {
@@ -149,13 +192,13 @@ static enum op combining(enum op op)
 static struct value reduce_one(struct elab *e, enum op op, struct value x, struct bcall *c, struct value axis,
                                bool keep, struct value mask)
 {
-    struct site s = builtin_site(c);
     int none;
+    mask = mask_value(e, c, mask);
     if (x.kind == V_TAGS && axis.kind != V_MISSING && !want_axis(e, axis, c->span[1], 0, &none)) {
         return poison(); /* a number for each leaf has no axes */
     }
     if (x.kind == V_TAGS || (x.kind == V_TREE && axis.kind == V_MISSING)) {
-        return tree_reduce(e, op, x, &s);
+        return reduce_tree(e, op, x, c, keep, mask);
     }
     if (x.kind == V_TREE) {
         x = tree_record(e, x, c->span_at);
@@ -268,6 +311,7 @@ static struct value variance(struct elab *e, struct bcall *c)
     r.b = &mean;
     r.arg[3] = c->arg[4];
     r.span[3] = c->span[4];
+    r.ast[3] = c->ast[4];
     r.arg[2] = bool_value(true);
     struct value m = reduce_op(e, &r);
     struct value d = elementwise(e, OP_sub, (struct value[]){c->arg[0], m}, 2, &s);
@@ -282,8 +326,8 @@ static struct value variance(struct elab *e, struct bcall *c)
         if (c->arg[2].kind != V_MISSING && !want_bool(e, c->arg[2], c->span[2], "`keep`", &keep)) {
             return poison();
         }
-        struct value all =
-            masked ? count_where(e, c->arg[4], r.arg[0], c, c->arg[1], keep) : count_along(e, c, &t);
+        struct value all = masked ? count_where(e, mask_value(e, c, c->arg[4]), r.arg[0], c, c->arg[1], keep)
+                                  : count_along(e, c, &t);
         struct value less =
             elementwise(e, OP_sub, (struct value[]){all, num_value((double)ddof, true)}, 2, &s);
         if (masked) { /* one element alone has variance 0, like none */
@@ -330,9 +374,10 @@ struct value move_last(struct elab *e, struct bcall *c, struct value axis, int *
 /* Puts -inf where the mask (argument `i`, if given) does not hold. */
 static bool mask_logits(struct elab *e, struct bcall *c, int i, bool *masked)
 {
-    struct site s = builtin_site(c);
+    struct site s = mask_site(c, i);
     *masked = is_given(c->arg[i]);
     if (*masked) {
+        c->arg[i] = mask_value(e, c, c->arg[i]);
         c->arg[0] = elementwise(
             e, OP_where, (struct value[]){c->arg[i], c->arg[0], num_value(-(double)INFINITY, false)}, 3, &s);
     }

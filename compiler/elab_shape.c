@@ -321,7 +321,7 @@ static struct value run_split(struct elab *e, struct bcall *c)
                 return fail(e, DIAG_E2022, c->span_at, "%lld does not split into %lld equal parts",
                             (long long)whole, (long long)n);
             }
-        } else if (!want_dim(e, c->arg[1].list->at[i], c->span[1], "the size of a part", &size[i])) {
+        } else if (!want_size(e, c->arg[1].list->at[i], c->span[1], "the size of a part", &size[i])) {
             return poison();
         }
         total = dim_add(d, total, size[i]);

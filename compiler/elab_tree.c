@@ -285,8 +285,10 @@ struct value tree_masked(struct elab *e, struct value x, double fill)
 /* What leaves the result of a reduction alone. */
 static double identity(enum op op)
 {
-    const double big = 3.4028234663852886e38;
-    return op == OP_amax ? -big : op == OP_amin ? big : op == OP_all || op == OP_prod ? 1 : 0;
+    return op == OP_amax                   ? -(double)INFINITY
+           : op == OP_amin                 ? (double)INFINITY
+           : op == OP_all || op == OP_prod ? 1
+                                           : 0;
 }
 struct value tree_reduce(struct elab *e, enum op op, struct value x, const struct site *s)
 {

@@ -1,5 +1,6 @@
 gml 1
-# -1 in an index tensor reads 0, writes nothing and has no gradient. (Other places outside of an axis end the
+# -1 in an index tensor reads 0, writes nothing and has no gradient; a constant -1 is the last place, in x[-1] as in
+# put(x, -1, v). (Other places outside of an axis end the
 # run: test_bad_index of test_rules.c.)
 config N: dim = 3
 layer W() {
@@ -37,4 +38,9 @@ phase p {
     output moved = net.w  #= f32[3]: 2, 3, 4
     output moved_pair = twin.w  #= f32[3]: 1, 1, 1
     output static = x[-1]  #= f32[]: 7
+    output put_last = put(x, -1, 9)  #= f32[N]: 5, 6, 9
+    output added_last = put_add(x, N - 1, 9)  #= f32[N]: 5, 6, 16
+    output larger_place = put_max(m, [-1, 0], 9)  #= i32[N, 2]: 1, 2, 3, 4, 9, 6
+    output put_none = put(x, none, 9)  #= f32[N]: 5, 6, 7
+    output put_tensor = put(x, tensor([-1, 0]), 9)  #= f32[N]: 9, 6, 7
 }

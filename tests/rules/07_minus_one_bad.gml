@@ -9,4 +9,7 @@ phase p {
     let e4 = put(x, f32(i), 1)
     let e5 = put(x, i, iota(N))
     let e6 = put(x, i, zeros([N, 2]))
+    let e7 = put(x, -5, 1)
+    let e8 = put_max(x, 4, 1)
+    let e9 = put(x, [0, -1], 1)
 }

@@ -1,6 +1,7 @@
 gml 1
 # sum mean var std max min any all: every axis unless `axis` says which. argmax softmax logsumexp cumsum sort topk pick
-# xent: the last axis; concat, split: the last; stack, flip: named, default 0.
+# xent: the last axis; concat, split: the last; stack, flip: named, default 0. `where` of nothing is 0; a product of
+# nothing is 1, and all of nothing hold.
 config N: dim = 2
 config K: dim = 3
 phase p {
@@ -33,6 +34,12 @@ phase p {
     output var_none = var(x, where = none)  #= f32[]: 0
     output std_none = std(x, where = none)  #= f32[]: 0
     output any_none = any(m, where = none)  #= bool[]: 0
+    output all_none = all(m, where = none)  #= bool[]: 1
+    output prod_none = prod(x, where = none)  #= f32[]: 1
+    output mean_false = mean(x, where = false)  #= f32[]: 0
+    output max_true = max(x, where = true)  #= f32[]: 5
+    output softmax_false = sum(softmax(x, mask = false))  #= f32[]: 0
+    output less_true = var(x, where = true, ddof = 1)  #= f32[]: 3.5
     output row_none = mean(x, axis = 1, where = m)  #= f32[N]: 0, 4
     output argmax_last = argmax(x)  #= i32[N]: 2, 2
     output argmax_axis = argmax(x, axis = 0)  #= i32[K]: 1, 1, 1

@@ -19,6 +19,11 @@ layer probe(p, g) {
     metric row = max(r.w) using last
     metric all = sum(p) using last
     metric field = sum(p.w) using last
+    metric large = sum(p, where = p > 2) using last
+    metric lowest = max(p, where = p < 0) using last
+    metric small = max(-p, where = p < 2) using last
+    metric counted = sum(p > 2, where = p > 0) using last
+    metric untagged = prod(p, where = tagged(p, "no_decay")) using last
     return p - g
 }
 let net = W{}
@@ -57,6 +62,11 @@ phase p {
     output row = learn.row  #= f32[]: 2
     output elements = learn.all  #= f32[]: 12
     output field = learn.field  #= f32[]: 6
+    output large = learn.large  #= f32[]: 6
+    output lowest = learn.lowest  #= f32[]: 0
+    output small = learn.small  #= f32[]: -1
+    output counted = learn.counted  #= f32[]: 2
+    output untagged = learn.untagged  #= f32[]: 1
     output instance = sum(net * 3)  #= f32[]: 12
     output squares = sum(net ^ 2)  #= f32[]: 6
 }

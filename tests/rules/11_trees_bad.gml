@@ -8,6 +8,7 @@ let net = W{}
 layer optimizer(p, g) {
     let e1 = p + zeros([N])
     let e2 = mean(g)
+    let e12 = max(g, keep = true)
     return p
 }
 phase p {
