@@ -84,27 +84,36 @@ static double correlation(const double *x, const double *y, int64_t n)
 
 /* -- draws */
 
-static void start_draws(struct program *p, const char *body)
+static void start_some(struct program *p, int64_t n, const char *body)
 {
     char text[1024];
-    snprintf(text, sizeof text, "gml 1\nconfig N: dim = %lld\nphase p {\n%s}\n", (long long)draws, body);
+    snprintf(text, sizeof text, "gml 1\nconfig N: dim = %lld\nphase p {\n%s}\n", (long long)n, body);
     start(p, text);
     launch(p, "p");
 }
-static double *take(struct program *p, const char *name)
+static void start_draws(struct program *p, const char *body)
+{
+    start_some(p, draws, body);
+}
+/* The n numbers of an output, to be freed. */
+static double *take_some(struct program *p, const char *name, int64_t n)
 {
     const struct phase *f = &p->g->phases.at[graph_find_phase(p->g, "p")];
     const struct plan_variant *v = plan_find(p->plan, (uint32_t)graph_find_phase(p->g, "p"), false);
-    double *x = malloc((size_t)draws * sizeof *x);
+    double *x = malloc((size_t)n * sizeof *x);
     uint32_t k = 0;
     while (k < f->outputs.n && strcmp(f->outputs.at[k].name, name)) {
         k++;
     }
-    ck_assert(x && k < f->outputs.n && operand_count(&v->output[k]) == draws);
-    for (int64_t i = 0; i < draws; i++) {
+    ck_assert(x && k < f->outputs.n && operand_count(&v->output[k]) == n);
+    for (int64_t i = 0; i < n; i++) {
         x[i] = element(p->memory + v->output[k].offset, (enum dtype)v->output[k].dtype, i);
     }
     return x;
+}
+static double *take(struct program *p, const char *name)
+{
+    return take_some(p, name, draws);
 }
 /* Pairs (x[i], x[i + lag]) on a grid of 32 by 32. */
 static double pairs(const double *x, int64_t lag)
@@ -190,6 +199,41 @@ START_TEST(bernoulli_draws_have_their_probability)
     report("bernoulli(0.999)", (output_at(&p, "p", "b", 0) - 0.999) * sqrt(n / (0.999 * 0.001)), 5);
     ck_assert_double_eq(output_at(&p, "p", "c", 0), 0);
     ck_assert_double_eq(output_at(&p, "p", "d", 0), 1);
+    finish(&p);
+}
+END_TEST
+static void tally(int64_t *count, int64_t n_count, struct program *p, const char *name, int64_t n)
+{
+    double *x = take_some(p, name, n);
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert_msg(x[i] >= 0 && x[i] < (double)n_count, "%s: %g", name, x[i]);
+        count[(int64_t)x[i]]++;
+    }
+    free(x);
+}
+/* In 10 launches, since every category that is drawn needs a row of logits. */
+START_TEST(categories_and_whole_numbers_have_their_probabilities)
+{
+    struct program p;
+    int64_t category[6] = {0}, whole[7] = {0}, n = draws / 10, none;
+    double expected[6] = {0};
+    start_some(&p, n,
+               "    let z = log(tensor([1.0, 20, 0, 300, 400, 0.05]))\n"
+               "    output k = rand.categorical(expand(z[_], [N, 6])), i = rand.int([N], 7)\n");
+    for (int i = 0; i < 10; i++) {
+        tally(category, 6, &p, "k", n);
+        tally(whole, 7, &p, "i", n);
+        launch(&p, "p");
+    }
+    for (int i = 0; i < 6; i++) {
+        expected[i] = (double)(10 * n) * (double[]){1, 20, 0, 300, 400, 0.05}[i] / 721.05;
+    }
+    none = category[2];
+    category[2] = category[5];
+    expected[2] = expected[5];
+    ck_assert_int_eq(none, 0);
+    report("categorical: chi-square of 5 unequal ones", chi_square(category, expected, 5, 1), 5);
+    report("integers: chi-square of 0 to 6", chi_square_even(whole, 7, 10 * n), 5);
     finish(&p);
 }
 END_TEST
@@ -315,6 +359,7 @@ int main(void)
     tcase_add_test(t, uniform_draws_are_even_and_independent);
     tcase_add_test(t, normal_draws_are_normal);
     tcase_add_test(t, bernoulli_draws_have_their_probability);
+    tcase_add_test(t, categories_and_whole_numbers_have_their_probabilities);
     tcase_add_test(t, large_permutations_are_bijections_without_pattern);
     tcase_add_test(t, small_permutations_are_equally_likely);
     return suite_run("random", t, CK_NOFORK);
