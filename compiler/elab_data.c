@@ -4,12 +4,13 @@
 
 /* -- the text of a member */
 
+/* `field` is what each array that the text reads has in common; `reads` one of them each. */
 struct member {
     uint32_t data;
     struct ast *ast;
     struct ttype *type;
     struct data_field field;
-    uint32_t reads;
+    VEC(struct data_field) reads;
 };
 static uint32_t add_data_var(struct elab *e, uint32_t data, const char *key, const struct type *t,
                              struct span at)
@@ -26,20 +27,16 @@ static struct type with_rows(struct elab *e, uint32_t data, const struct type *t
     }
     return r;
 }
-static struct value run_field(struct elab *e, struct bcall *c)
+/* All rows of one array of the file, which has type `row` a row. */
+static val read_array(struct elab *e, struct bcall *c, const char *name, const struct type *row)
 {
     struct member *m = e->member;
-    const char *name;
-    if (!m || !want_string(e, c->arg[0], c->span[0], "the name of a field", &name)) {
-        return poison();
-    }
-    if (m->reads++) {
-        return refuse(e, c->span_at, "a member that reads two fields");
-    }
-    struct type t = with_rows(e, m->data, &m->type->t);
+    struct type t = with_rows(e, m->data, row);
     const char *key = arena_printf(e->arena, "%s.%s#raw", e->g->datas.at[m->data].name, m->ast->name);
+    if (m->reads.n) {
+        key = arena_printf(e->arena, "%s%u", key, (unsigned)m->reads.n);
+    }
     uint32_t var = add_data_var(e, m->data, key, &t, c->span_at);
-    m->field.source = name;
     build_at(e, c->span_at);
     struct node_spec s = {.op = OP_read,
                           .phase = e->b.phase,
@@ -47,8 +44,38 @@ static struct value run_field(struct elab *e, struct bcall *c)
                           .n_attr = 1,
                           .type = t,
                           .span = c->span_at};
-    m->field.raw = graph_add(e->g, &s, e->sink);
-    return tensor_value(m->field.raw, 0);
+    struct data_field f = m->field;
+    f.source = name;
+    f.type = *row;
+    f.raw = graph_add(e->g, &s, e->sink);
+    vec_push(e->g->arena, &m->reads, f);
+    return f.raw;
+}
+static struct value run_field(struct elab *e, struct bcall *c)
+{
+    const char *name;
+    if (!e->member || !want_string(e, c->arg[0], c->span[0], "the name of a field", &name)) {
+        return poison();
+    }
+    return tensor_value(read_array(e, c, name, &e->member->type->t), 0);
+}
+/* columns("a", "b", ..): arrays of one number a row, side by side. */
+static struct value run_columns(struct elab *e, struct bcall *c)
+{
+    if (!e->member) {
+        return poison();
+    }
+    uint32_t n = c->n_rest + 1;
+    val *part = arena_array(e->arena, val, n);
+    struct type one = {.dtype = e->member->type->t.dtype};
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name;
+        if (!want_string(e, i ? c->rest[i - 1] : c->arg[0], c->span[0], "the name of a column", &name)) {
+            return poison();
+        }
+        part[i] = build_unit(&e->b, read_array(e, c, name, &one), 1);
+    }
+    return tensor_value(build_concat(&e->b, part, n, 1), 0);
 }
 static struct value run_later(struct elab *e, struct bcall *c)
 {
@@ -56,7 +83,7 @@ static struct value run_later(struct elab *e, struct bcall *c)
 }
 static const struct builtin readers[] = {
     {"field", run_field, "name", OP_NONE},
-    {"columns", run_later, "*", OP_NONE},
+    {"columns", run_columns, "name *", OP_NONE},
     {"bytes", run_later, "*", OP_NONE},
     {"timestamp", run_later, "*", OP_NONE},
     {"first_of_sequence", run_later, "*", OP_NONE},
@@ -83,7 +110,7 @@ static void compute_member(struct elab *e, struct module *mod, struct member *m)
     if (is_poison(v)) {
         return;
     }
-    if (!m->reads) {
+    if (!m->reads.n) {
         fail(e, DIAG_E2023, m->ast->a->span, "the member `%s` reads no field of the file", m->ast->name);
         diag_help(e->sink, "%s: %s = field(\"%s\")", m->ast->name, ttype_text(e, m->type), m->ast->name);
         return;
@@ -99,8 +126,11 @@ static void compute_member(struct elab *e, struct module *mod, struct member *m)
     }
     if (n) {
         const char *key = arena_printf(e->arena, "%s.%s", d->name, m->ast->name);
-        m->field.var = add_data_var(e, m->data, key, &want, m->ast->span);
-        struct commit c = {.var = m->field.var, .value = n, .span = m->ast->span};
+        uint32_t var = add_data_var(e, m->data, key, &want, m->ast->span);
+        for (uint32_t i = 0; i < m->reads.n; i++) {
+            m->reads.at[i].var = var;
+        }
+        struct commit c = {.var = var, .value = n, .span = m->ast->span};
         vec_push(e->g->arena, &e->g->phases.at[e->b.phase].commits, c);
     }
 }
@@ -218,7 +248,7 @@ static void run_data(struct elab *e, struct module *m, struct ast *a, uint32_t i
 {
     struct data *d = &e->g->datas.at[index];
     uint16_t old = enter_phase(e, (uint16_t)d->phase);
-    d->field = arena_array(e->g->arena, struct data_field, a->list.n ? a->list.n : 1);
+    VEC(struct data_field) all = {0};
     for (uint32_t i = 0; i < a->list.n; i++) {
         struct ast *x = a->list.at[i];
         if (x->kind != AST_MEMBER) {
@@ -247,7 +277,14 @@ static void run_data(struct elab *e, struct module *m, struct ast *a, uint32_t i
             mem.field.type = mem.type->t;
             compute_member(e, m, &mem);
         }
-        d->field[d->n_field++] = mem.field;
+        for (uint32_t k = 0; k < mem.reads.n; k++) {
+            vec_push(e->g->arena, &all, mem.reads.at[k]);
+        }
+        if (!mem.reads.n) {
+            vec_push(e->g->arena, &all, mem.field);
+        }
+        d->field = all.at;
+        d->n_field = all.n;
     }
     enter_phase(e, old);
 }
@@ -266,6 +303,11 @@ void run_data_phases(struct elab *e)
 
 /* -- the sample of a launch */
 
+/* Whether field i is a further array of the member before it. */
+static bool same_member(const struct data *d, uint32_t i)
+{
+    return i > 0 && !strcmp(d->field[i].name, d->field[i - 1].name);
+}
 struct value data_sample(struct elab *e, uint32_t data, uint32_t phase, struct span at)
 {
     const struct data *d = &e->g->datas.at[data];
@@ -280,11 +322,19 @@ struct value data_sample(struct elab *e, uint32_t data, uint32_t phase, struct s
                           .span = at,
                           .type = {.dtype = DT_I32, .rank = 1, .dim = {p->b}}};
     val rows = graph_add(e->g, &s, e->sink);
-    struct value r = record_value(e, d->n_field);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < d->n_field; i++) {
+        n += !same_member(d, i);
+    }
+    struct value r = record_value(e, n);
+    n = 0;
     for (uint32_t i = 0; i < d->n_field; i++) {
         const struct data_field *f = &d->field[i];
-        r.record->name[i] = f->name;
-        r.record->at[i] = poison();
+        if (same_member(d, i)) {
+            continue;
+        }
+        r.record->name[n] = f->name;
+        r.record->at[n] = poison();
         if (f->var && rows) {
             struct node_spec read = {.op = OP_read,
                                      .phase = e->b.phase,
@@ -292,9 +342,10 @@ struct value data_sample(struct elab *e, uint32_t data, uint32_t phase, struct s
                                      .n_attr = 1,
                                      .type = e->g->vars.at[f->var].type,
                                      .span = at};
-            r.record->at[i] =
+            r.record->at[n] =
                 tensor_value(build_2(&e->b, OP_gather, graph_add(e->g, &read, e->sink), rows), 0);
         }
+        n++;
     }
     return r;
 }

@@ -66,7 +66,9 @@ static enum status unknown_option(struct reader *r, const char *name)
     if (closest) {
         diag_help(r->sink, "did you mean `--%s`?", closest);
     } else {
-        diag_help(r->sink, "`%s --help` lists the options", s->name);
+        diag_help(r->sink,
+                  "`%s --help` lists the options; a config of the model is changed by --set %s=VALUE",
+                  s->name, name);
     }
     return st;
 }

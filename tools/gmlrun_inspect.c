@@ -202,7 +202,7 @@ static void put_files(struct call *c, const char *folder, const char *inside, js
 
 static void print_value(const char *key, const json_t *v)
 {
-    char *text = json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *text = json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(7));
     printf("%-12s %s\n", key, json_is_string(v) ? json_string_value(v) : text ? text : "");
     free(text);
 }

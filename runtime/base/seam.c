@@ -46,7 +46,8 @@ static enum status open_regular(const char *path, int *fd, uint64_t *size, struc
     }
     if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         io_seam.close(*fd);
-        return diag_emit(sink, DIAG_R1001, NO_SPAN, "cannot read `%s`: it is not a regular file", path);
+        return diag_emit(sink, DIAG_R1001, NO_SPAN, "cannot read `%s`: it is %s", path,
+                         S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
     }
     *size = (uint64_t)st.st_size;
     return ST_OK;

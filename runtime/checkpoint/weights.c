@@ -140,7 +140,9 @@ static enum status check(const struct plan *p, const struct array_file *f, const
 {
     struct difference d = {.arena = sink->arena};
     note_parameters(&d, p, f);
+    uint32_t n = d.rows.n;
     note_unexpected(&d, p, f);
+    bool unexpected = d.rows.n > n;
     note_too_large(&d, p, f);
     if (!d.rows.n) {
         return ST_OK;
@@ -153,6 +155,8 @@ static enum status check(const struct plan *p, const struct array_file *f, const
     if (d.rows.n > SHOWN) {
         diag_note(sink, "and %u more", d.rows.n - SHOWN);
     }
+    diag_help(sink, unexpected ? "--map OLD=NEW renames keys of the file, as in --map 'net.*=model.*'"
+                               : "run.json beside the weights holds the configs they were trained with");
     return st;
 }
 
@@ -176,12 +180,26 @@ static void copy_in(const struct array *x, const struct operand *o, char *image)
     }
 }
 
+/* For a file that is none of weights: a run folder is often meant for the weights in it. */
+static void help_find(const char *path, struct diag_sink *sink)
+{
+    enum diag_code code = sink->list.n ? sink->list.at[sink->list.n - 1].code : DIAG_I0001;
+    if (code == DIAG_F0101 || code == DIAG_F2002) {
+        diag_help(sink, "a run leaves its weights in RUN/weights.safetensors");
+    } else if (code == DIAG_R1001) {
+        diag_help(sink, "of a run folder, name the file in it: %s/weights.safetensors", path);
+    }
+}
+
 enum status weights_load(const struct plan *p, void *image, const char *path, const struct weight_map *map,
                          uint32_t n_map, struct diag_sink *sink)
 {
     struct arena *a = arena_new();
     struct array_file f;
     enum status st = safetensors_read(a, path, sink, &f);
+    if (st != ST_OK) {
+        help_find(path, sink);
+    }
     st = st == ST_OK ? weights_rename(a, &f, path, map, n_map, sink) : st;
     st = st == ST_OK ? check(p, &f, path, sink) : st;
     for (uint32_t v = 1; st == ST_OK && v < p->graph->vars.n; v++) {

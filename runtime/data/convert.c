@@ -2,6 +2,7 @@
 #include "runtime/data/data.h"
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include "runtime/base/bf16.h"
 
 static bool fits(double x, enum dtype t)
@@ -67,6 +68,36 @@ static int64_t convert_row(const struct array *x, int64_t row, int64_t n, enum d
     return n;
 }
 
+/* As few digits as tell the number from its neighbours. */
+static const char *number_text(struct arena *a, double x)
+{
+    const char *s = "";
+    for (int digits = 6; digits <= 17; digits++) {
+        s = arena_printf(a, "%.*g", digits, x);
+        if (strtod(s, NULL) == x) {
+            break;
+        }
+    }
+    return s;
+}
+
+static enum status does_not_fit(const struct data_set *d, const struct data_field *f, int64_t row, double x,
+                                enum dtype t, struct span at, struct diag_sink *sink)
+{
+    enum status st =
+        diag_emit(sink, DIAG_F3104, at, "member `%s` of %s, row %lld: %s does not fit %s", f->source, d->path,
+                  (long long)row, number_text(sink->arena, x), dtype_name(t));
+    if (t == DT_I32 || t == DT_BOOL) {
+        bool whole = x == floor(x) && fabs(x) <= INT32_MAX;
+        diag_help(sink, "%s takes %s; declare `%s: %s` for other numbers", dtype_name(t),
+                  t == DT_I32 ? "whole numbers below 2^31" : "0 and 1", f->name,
+                  t == DT_BOOL && whole ? "i32" : "f32");
+    } else {
+        diag_help(sink, "declare `%s: f64`, or divide the numbers in the file", f->name);
+    }
+    return st;
+}
+
 static const char *shape_list(struct arena *a, int rank, const int64_t *size)
 {
     struct text t = {.arena = a};
@@ -89,10 +120,14 @@ static enum status check_shape(const struct data_set *d, const struct data_field
         declared *= o->dim[i];
     }
     if (stored != declared) {
-        return diag_emit(sink, DIAG_F3103, at,
-                         "member `%s` of %s stores %s%s a row, but `%s` is declared %s%s", f->source, d->path,
-                         file_type_name(x->type), shape_list(sink->arena, x->rank - 1, x->dim + 1), f->name,
-                         dtype_name((enum dtype)o->dtype), shape_list(sink->arena, o->rank - 1, o->dim + 1));
+        const char *file = shape_list(sink->arena, x->rank - 1, x->dim + 1);
+        const char *type = dtype_name((enum dtype)o->dtype);
+        enum status st =
+            diag_emit(sink, DIAG_F3103, at, "member `%s` of %s stores %s%s a row, but `%s` is declared %s%s",
+                      f->source, d->path, file_type_name(x->type), file, f->name, type,
+                      shape_list(sink->arena, o->rank - 1, o->dim + 1));
+        diag_help(sink, "declare it %s%s, or another shape of %lld numbers", type, file, (long long)stored);
+        return st;
     }
     if (o->rank < 1 || o->dim[0] != d->rows || !operand_is_contiguous(o)) {
         return diag_emit(sink, DIAG_I0001, at, "raw rows of `%s` were planned wrongly", f->name);
@@ -116,9 +151,7 @@ static enum status fill_field(const struct data_set *d, uint32_t i, const struct
         int64_t row = d->order ? d->order[r] : r;
         int64_t bad = convert_row(x, row, n, (enum dtype)o->dtype, image + o->offset + (size_t)r * row_bytes);
         if (bad < n) {
-            return diag_emit(sink, DIAG_F3104, at, "member `%s` of %s, row %lld: %.17g does not fit %s",
-                             f->source, d->path, (long long)row, array_number(x, row * n + bad),
-                             dtype_name((enum dtype)o->dtype));
+            return does_not_fit(d, f, row, array_number(x, row * n + bad), (enum dtype)o->dtype, at, sink);
         }
     }
     return ST_OK;

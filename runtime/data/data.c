@@ -21,18 +21,21 @@ const char *member_list(struct arena *a, const struct array_file *f)
 
 /* A member by name; a file that is a single array answers to every name. */
 enum status find_member(const struct data_set *d, const struct array_file *f, const char *name,
-                        struct diag_sink *sink, const struct array **out)
+                        struct span at, struct diag_sink *sink, const struct array **out)
 {
     *out = f->n == 1 && !f->at[0].name[0] ? &f->at[0] : array_find(f, name);
     if (*out && (*out)->rank < 1) {
-        return diag_emit(sink, DIAG_F3102, d->data->span,
-                         "member `%s` of %s is a single value, without a row axis", name, d->path);
+        enum status st = diag_emit(sink, DIAG_F3102, at,
+                                   "member `%s` of %s is a single value, without a row axis", name, d->path);
+        diag_help(sink,
+                  "axis 0 of an array are its rows; a number that all rows share is written as `config`");
+        return st;
     }
     if (*out) {
         return ST_OK;
     }
-    enum status st = diag_emit(sink, DIAG_F3101, d->data->span, "%s has no member `%s`; it has %s", d->path,
-                               name, member_list(sink->arena, f));
+    enum status st = diag_emit(sink, DIAG_F3101, at, "%s has no member `%s`; it has %s", d->path, name,
+                               member_list(sink->arena, f));
     const char **names = arena_array(sink->arena, const char *, f->n);
     for (uint32_t i = 0; i < f->n; i++) {
         names[i] = f->at[i].name;
@@ -40,6 +43,11 @@ enum status find_member(const struct data_set *d, const struct array_file *f, co
     const char *close = closest_name(name, names, f->n);
     if (close) {
         diag_help(sink, "did you mean `%s`?", close);
+    } else {
+        size_t n = strlen(d->path);
+        bool csv = n > 4 && !strcmp(d->path + n - 4, ".csv");
+        diag_help(sink, csv ? "the first row of the file names its columns; field(\"..\") is one of them"
+                            : "field(\"..\") is one of them");
     }
     return st;
 }
@@ -84,14 +92,22 @@ static enum status check_overrides(const struct graph *g, const struct data_over
     return ST_OK;
 }
 
-static enum status find_fields(struct arena *a, struct data_set *d, const struct array_file *f,
-                               struct diag_sink *sink)
+/* Where the text names the array. */
+static struct span field_span(const struct graph *g, const struct data *d, const struct data_field *f)
+{
+    struct span at = f->raw ? graph_node(g, f->raw)->span : NO_SPAN;
+    return at.file ? at : d->span;
+}
+
+static enum status find_fields(struct arena *a, const struct graph *g, struct data_set *d,
+                               const struct array_file *f, struct diag_sink *sink)
 {
     d->field = arena_array(a, const struct array *, d->data->n_field);
     const char *first = NULL;
     for (uint32_t i = 0; i < d->data->n_field; i++) {
         const struct data_field *field = &d->data->field[i];
-        TRY(find_member(d, f, field->source, sink, &d->field[i]));
+        struct span at = field_span(g, d->data, field);
+        TRY(find_member(d, f, field->source, at, sink, &d->field[i]));
         const struct array *x = d->field[i];
         if (x->note) {
             enum status st = array_need_numbers(x, d->path, sink);
@@ -99,16 +115,22 @@ static enum status find_fields(struct arena *a, struct data_set *d, const struct
             return st;
         }
         if (file_type_is_text(x->type)) {
-            return diag_emit(sink, DIAG_F3107, d->data->span,
-                             "member `%s` of %s is text and cannot be the %s member `%s`", field->source,
-                             d->path, dtype_name(field->type.dtype), field->name);
+            enum status st =
+                diag_emit(sink, DIAG_F3107, at, "member `%s` of %s is text and cannot be the %s member `%s`",
+                          field->source, d->path, dtype_name(field->type.dtype), field->name);
+            diag_help(sink, "store a number for each name: np.unique(names, return_inverse=True)[1]");
+            return st;
         }
         if (!first) {
             first = field->source;
             d->rows = x->dim[0];
         } else if (x->dim[0] != d->rows) {
-            return diag_emit(sink, DIAG_F3102, d->data->span, "in %s, `%s` has %lld rows and `%s` has %lld",
-                             d->path, first, (long long)d->rows, field->source, (long long)x->dim[0]);
+            enum status st =
+                diag_emit(sink, DIAG_F3102, at, "in %s, `%s` has %lld rows and `%s` has %lld", d->path, first,
+                          (long long)d->rows, field->source, (long long)x->dim[0]);
+            diag_help(sink,
+                      "axis 0 are the rows, as many in all; other arrays go into a data set of their own");
+            return st;
         }
     }
     return ST_OK;
@@ -133,7 +155,7 @@ static enum status open_one(struct data_sets *s, struct data_set *d, struct diag
     }
     d->hash = fnv1a64(bytes, n);
     TRY(arrays_parse(s->arena, d->path, bytes, n, sink, &f));
-    TRY(find_fields(s->arena, d, &f, sink));
+    TRY(find_fields(s->arena, s->graph, d, &f, sink));
     return split_make(s->arena, d, &f, sink);
 }
 

@@ -56,7 +56,7 @@ static enum status split_by_field(struct arena *a, struct data_set *d, const str
                                   struct diag_sink *sink)
 {
     const struct array *x;
-    TRY(find_member(d, f, d->data->split_field, sink, &x));
+    TRY(find_member(d, f, d->data->split_field, d->data->span, sink, &x));
     if (x->rank != 1 || (d->data->n_field && x->dim[0] != d->rows)) {
         return diag_emit(
             sink, DIAG_F3102, d->data->span,
@@ -141,6 +141,10 @@ static enum status no_part(const struct data_set *d, const struct phase *p, stru
 {
     const char **names = arena_array(sink->arena, const char *, d->n_part);
     struct text t = {.arena = sink->arena};
+    if (!d->rows) {
+        return diag_emit(sink, DIAG_F3106, p->span, "%s has no rows, and phase `%s` takes some", d->path,
+                         p->name);
+    }
     text_printf(&t, "%s", d->n_part ? "" : "none");
     for (uint32_t i = 0; i < d->n_part; i++) {
         names[i] = d->part[i].name;
@@ -153,6 +157,9 @@ static enum status no_part(const struct data_set *d, const struct phase *p, stru
     const char *close = closest_name(p->split, names, d->n_part);
     if (close) {
         diag_help(sink, "did you mean \"%s\"?", close);
+    } else if (d->data->split == SPLIT_FIELD) {
+        diag_help(sink, "name one of them, or write \"%s\" into `%s` of the rows that are meant", p->split,
+                  d->data->split_field);
     }
     return st;
 }

@@ -245,6 +245,8 @@ static void on_row(int end, void *ctx)
     } else if (r->field != r->columns.n) {
         fail(r, format_error(&r->o, DIAG_F4002, "line %llu has %u cells, the header has %u",
                              (unsigned long long)r->first_line, r->field, r->columns.n));
+        diag_help(r->o.sink,
+                  "a missing cell is empty, `1,,3`; a cell that holds a comma stands in quotation marks");
     }
     r->row_ended = true;
     r->rows++;

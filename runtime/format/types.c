@@ -142,8 +142,11 @@ enum status array_need_numbers(const struct array *x, const char *path, struct d
     }
     enum status st = diag_emit(sink, text ? DIAG_F4004 : DIAG_F4005, NO_SPAN, "%s: column `%s`, %s", path,
                                x->name, x->note);
-    diag_help(sink, text ? "correct the cell; decimals are written with a point, such as 1.5"
-                         : "fill the cell or remove the row; gml invents no values");
+    diag_help(sink, !text ? "fill the cell or remove the row; gml invents no values"
+                    : strstr(x->note, "decimal comma")
+                        ? "decimals are written with a point, such as 1.5"
+                        : "correct the cell; where the column holds names, write a "
+                          "number for each into the file: 0, 1, 2");
     return st;
 }
 

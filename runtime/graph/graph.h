@@ -65,11 +65,12 @@ struct config {
     dim symbol;       /* DIM */
     struct span span;
 };
-/* One array of a data set as stored in the file, before the text's transformation. */
+/* One array of a data set as stored in the file, before the text's transformation. A member that is computed
+ * from several arrays has one of these for each, side by side and with one var. */
 struct data_field {
     const char *name;   /* member name in gml */
-    const char *source; /* field("images") */
-    struct type type;   /* per sample, without the row axis */
+    const char *source; /* field("images"), or one of columns("a", "b") */
+    struct type type;   /* of a row as stored, without the row axis */
     uint32_t var;       /* VAR_DATA the transformed rows go to */
     val raw; /* `read` node of the raw rows in the data phase: var of kind DATA with key "digits.x#raw" */
 };

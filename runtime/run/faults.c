@@ -36,6 +36,9 @@ enum status fault_report(struct run *r, const struct fault *f, int32_t phase)
     case FAULT_LABEL:
         st = diag_emit(r->sink, DIAG_F3302, at, "label %lld is out of range: there are %lld classes",
                        (long long)f->a, (long long)f->b);
+        diag_help(r->sink,
+                  "labels are 0 to %lld, and -1 for none; or the last axis of the scores is too small",
+                  (long long)f->b - 1);
         break;
     case FAULT_ASSERT: {
         const struct phase *p = phase >= 0 && (uint32_t)phase < g->phases.n ? &g->phases.at[phase] : NULL;

@@ -1,5 +1,6 @@
 /* The calls of the API: training, evaluation, benchmark. */
 #include <stdlib.h>
+#include "runtime/plan/print.h"
 #include "runtime/run/internal.h"
 
 static int64_t planned_steps(const struct run *r)
@@ -64,9 +65,8 @@ static enum status begin(struct run *r)
     TRY(folder_make(r));
     TRY(write_run_json(r));
     TRY(open_report(r, arena_printf(r->arena, "%s/metrics.jsonl", r->folder), r->o->quiet));
-    report_say(r->report, "%s on %s: %lld steps, arena %.1f MiB, run folder %s", r->graph->model,
-               r->device_name, (long long)planned_steps(r), (double)r->plan->device_bytes / 1048576.0,
-               r->folder);
+    report_say(r->report, "%s on %s: %lld steps, arena %s, run folder %s", r->graph->model, r->device_name,
+               (long long)planned_steps(r), bytes_text(r->arena, r->plan->device_bytes), r->folder);
     r->start = clock_seam.seconds();
     return r->o->phase ? train_alone(r) : block_run(r);
 }
