@@ -295,7 +295,8 @@ def check_sanitize():
         row(f"{kind}, 20 steps of --debug-plan", t.code == 0, f"exit {t.code}, {t.wall:.0f} s: {last_line(t.out + t.err)}")
     for kind in ("memcheck", "initcheck", "racecheck", "synccheck"):
         left_out = library_kernels(tool) if kind in ("racecheck", "synccheck") else []
-        code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", *left_out, program("gpu_parity"), "--quick"], 300)
+        code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", *left_out, program("gpu_parity"), "--quick",
+                                    *(["--declared"] if kind in ("memcheck", "initcheck") else [])], 300)
         row(f"{kind}, all operators", code == 0, f"exit {code}, {wall:.0f} s: {last_line(out + err)}")
 
 

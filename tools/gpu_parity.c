@@ -243,8 +243,52 @@ static bool check_faults(const struct backend *b, const struct target *t, char *
     return ok;
 }
 
+/* The plan as --debug-plan wants it: inputs are variables, results are values of their own. */
+static void declare_places(struct parity *p, struct plan *plan, struct plan_variant *v)
+{
+    struct var *var = arena_array(p->memory, struct var, p->place.n + 1u);
+    plan->var = arena_array(p->memory, struct plan_var, p->place.n + 1u);
+    plan->buffer = arena_array(p->memory, struct plan_buffer, p->place.n);
+    graph.vars.at = var;
+    graph.vars.n = 1;
+    for (uint32_t i = 0; i < p->place.n; i++) {
+        const struct parity_place *x = &p->place.at[i];
+        if (x->made) {
+            plan->buffer[plan->n_buffer++] = (struct plan_buffer){
+                .node = plan->n_buffer + 1, .offset = x->offset, .bytes = x->bytes, .to_end = true};
+        } else {
+            var[graph.vars.n].kind = VAR_STATE;
+            plan->var[graph.vars.n++] = (struct plan_var){.offset = x->offset, .bytes = x->bytes};
+        }
+    }
+    plan->persistent = IMAGE;
+    plan->planned_offset = 0;
+    v->n_buffer = plan->n_buffer;
+}
+
+/* For compute-sanitizer: one launch in which the tool knows every input and every result; nothing is
+ * compared. */
+static int run_declared(const struct backend *b, struct parity *p, struct plan *plan, struct plan_variant *v)
+{
+    struct exec *e = NULL;
+    char why[512] = "";
+    declare_places(p, plan, v);
+    if (b->open(&(struct exec_options){.debug_plan = true}, &e, why, sizeof why) != ST_OK) {
+        fail("open", why);
+    }
+    load(b, e, plan);
+    if (b->upload(e, 0, p->image, p->used) != ST_OK || b->launch(e, 0, true) != ST_OK ||
+        b->sync(e) != ST_OK) {
+        fail("launch", b->error(e));
+    }
+    b->close(e);
+    printf("%u cases launched, %u inputs and %u results declared\n", p->op.n, graph.vars.n - 1,
+           plan->n_buffer);
+    return 0;
+}
+
 struct options {
-    bool dry, list, quick;
+    bool dry, list, quick, declared;
     const char *row;
 };
 static struct options parse(int argc, char **argv)
@@ -255,12 +299,14 @@ static struct options parse(int argc, char **argv)
             o.dry = true;
         } else if (strcmp(argv[i], "--list") == 0) {
             o.list = true;
+        } else if (strcmp(argv[i], "--declared") == 0) {
+            o.declared = true;
         } else if (strcmp(argv[i], "--quick") == 0) {
             o.quick = true;
         } else if (strcmp(argv[i], "--row") == 0 && i + 1 < argc) {
             o.row = argv[++i];
         } else {
-            fail(argv[i], "the options are --quick, --row NAME, --list and --dry-run");
+            fail(argv[i], "the options are --quick, --row NAME, --list, --declared and --dry-run");
         }
     }
     return o;
@@ -330,6 +376,10 @@ int main(int argc, char **argv)
     build(&p, &o, &d.target);
     struct plan_variant v;
     struct plan plan = make_plan(&p, &v);
+    if (o.declared) {
+        b->close(e);
+        return run_declared(b, &p, &plan, &v);
+    }
     char *cpu = mem_alloc(IMAGE), *gpu[3] = {mem_alloc(IMAGE), mem_alloc(IMAGE), mem_alloc(IMAGE)};
     memcpy(cpu, p.image, p.used);
     if (cpu_run_variant(cpu, &plan, 0, 0) != ST_OK) {

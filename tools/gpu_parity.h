@@ -9,6 +9,11 @@ struct parity_case {
     uint8_t dtype;    /* of what the row computes with, for the table */
     char text[64];    /* "f32[128, 256]" */
 };
+/* Bytes of the image that hold one tensor. */
+struct parity_place {
+    uint64_t offset, bytes;
+    bool made; /* by an op; else an input */
+};
 /* A plan under construction. `image` is the host arena, with inputs filled in; op[i] belongs to at[i]. */
 struct parity {
     struct arena *memory;
@@ -17,6 +22,7 @@ struct parity {
     struct target target;
     VEC(struct plan_op) op;
     VEC(struct parity_case) at;
+    VEC(struct parity_place) place;
     uint64_t random;  /* state of the input generator */
     const char *only; /* a row's name: cases of other rows are dropped; NULL = all */
     int shape_step;   /* every n-th of the shapes */

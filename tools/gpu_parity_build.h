@@ -26,8 +26,9 @@ static inline struct operand place(struct parity *p, enum dtype t, const int64_t
         fprintf(stderr, "gpu_parity: the cases need more than %llu bytes\n", (unsigned long long)p->work);
         exit(7);
     }
-    memset(p->image + o.offset, 0x5a,
-           (uint64_t)stride * dtype_size(t)); /* an output that is not written shows */
+    uint64_t bytes = (uint64_t)stride * dtype_size(t);
+    memset(p->image + o.offset, 0x5a, bytes); /* an output that is not written shows */
+    vec_push(p->memory, &p->place, ((struct parity_place){o.offset, bytes, false}));
     return o;
 }
 #define PLACE(p, t, ...) place((p), (t), (const int64_t[]){__VA_ARGS__, -1}, 0)
@@ -107,6 +108,16 @@ static inline struct operand control(const struct parity *p)
 {
     return (struct operand){.offset = p->control};
 }
+static inline void mark_made(struct parity *p, const struct operand *out)
+{
+    uint32_t i = p->place.n;
+    while (i > 0 && p->place.at[i - 1].offset != out->offset) {
+        i--;
+    }
+    if (i > 0) {
+        p->place.at[i - 1].made = true;
+    }
+}
 /* tolerance: relative to max(1, |cpu|) in f32; a bf16 result that may differ in f32 may differ in one step
  * besides. */
 static inline void add(struct parity *p, enum op op, const struct operand *in, int n_in, struct operand out,
@@ -146,6 +157,7 @@ static inline void add(struct parity *p, enum op op, const struct operand *in, i
                 (unsigned long long)x.k.work_bytes);
         exit(7);
     }
+    mark_made(p, &out);
     vec_push(p->memory, &p->op, x);
     vec_push(p->memory, &p->at, c);
 }
