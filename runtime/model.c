@@ -1,6 +1,8 @@
 /* Loading a model, and finding the standard library. */
 #include "runtime/model.h"
+#include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,6 +42,39 @@ bool model_is_compiled(const char *path)
     return n >= 5 && strcmp(path + n - 5, ".gmlb") == 0;
 }
 
+static bool is_model_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && (strcmp(dot, ".gml") == 0 || strcmp(dot, ".gmlb") == 0);
+}
+
+enum status model_check(struct arena *a, const char *path, struct diag_sink *sink)
+{
+    if (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) {
+        return ST_OK; /* whoever reads it says what is wrong with it */
+    }
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash == path ? "/" : slash ? arena_strndup(a, path, (size_t)(slash - path)) : ".";
+    enum { MOST = 256 };
+    const char *names[MOST];
+    uint32_t n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && n < MOST && (e = readdir(d));) {
+        if (is_model_name(e->d_name)) {
+            names[n++] = arena_strndup(a, e->d_name, strlen(e->d_name));
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+    enum status st = diag_emit(sink, DIAG_U1003, NO_SPAN, "there is no model `%s`", path);
+    const char *close = closest_name(slash ? slash + 1 : path, names, n);
+    if (close) {
+        diag_help(sink, "did you mean `%.*s%s`?", (int)(slash ? slash + 1 - path : 0), path, close);
+    }
+    return st;
+}
+
 static enum status compile_f64(struct arena *a, const char *path, const struct model_options *o,
                                struct diag_sink *sink, struct graph **out)
 {
@@ -77,6 +112,7 @@ enum status model_load(struct arena *a, const char *path, const struct model_opt
                        struct diag_sink *sink, struct graph **out)
 {
     *out = NULL;
+    TRY(model_check(a, path, sink));
     if (model_is_compiled(path)) {
         return read_graph(a, path, o, sink, out);
     }

@@ -19,6 +19,8 @@ struct model_options {
  * (run_open). */
 MUST_CHECK enum status model_load(struct arena *a, const char *path, const struct model_options *o,
                                   struct diag_sink *sink, struct graph **out);
+/* U1003 with the closest model beside it when there is no such file. */
+MUST_CHECK enum status model_check(struct arena *a, const char *path, struct diag_sink *sink);
 bool model_is_compiled(const char *path); /* ends in .gmlb */
 
 #endif

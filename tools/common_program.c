@@ -1,7 +1,5 @@
 /* The calls both mains share: folders, the command line as text, the end of memory. */
 #include "tools/common_program.h"
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,38 +8,6 @@ const char *folder_of(struct arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash == path ? "/" : slash ? arena_strndup(a, path, (size_t)(slash - path)) : "";
-}
-
-static bool is_model_name(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot && (strcmp(dot, ".gml") == 0 || strcmp(dot, ".gmlb") == 0);
-}
-
-enum status check_model(struct arena *a, const char *path, struct diag_sink *sink)
-{
-    if (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) {
-        return ST_OK; /* whoever reads it says what is wrong with it */
-    }
-    const char *folder = folder_of(a, path), *slash = strrchr(path, '/');
-    enum { MOST = 256 };
-    const char *names[MOST];
-    uint32_t n = 0;
-    DIR *d = opendir(folder[0] ? folder : ".");
-    for (struct dirent *e; d && n < MOST && (e = readdir(d));) {
-        if (is_model_name(e->d_name)) {
-            names[n++] = arena_strndup(a, e->d_name, strlen(e->d_name));
-        }
-    }
-    if (d) {
-        closedir(d);
-    }
-    enum status st = diag_emit(sink, DIAG_U1003, NO_SPAN, "there is no model `%s`", path);
-    const char *close = closest_name(slash ? slash + 1 : path, names, n);
-    if (close) {
-        diag_help(sink, "did you mean `%.*s%s`?", (int)(slash ? slash + 1 - path : 0), path, close);
-    }
-    return st;
 }
 
 static bool is_plain(const char *word)

@@ -9,8 +9,6 @@
 const char *command_line(struct arena *a, int argc, char **argv);
 /* When memory runs out: a message and exit 4. Call first in main. */
 void install_exhausted(void);
-/* U1003 with the closest model beside it when there is no such file. */
-MUST_CHECK enum status check_model(struct arena *a, const char *path, struct diag_sink *sink);
 /* "models/mlp.gml" -> "models", "mlp.gml" -> "". */
 const char *folder_of(struct arena *a, const char *path);
 

@@ -160,7 +160,7 @@ static enum status compile_model(struct call *c)
 {
     const char *emit = given(c, OPT_EMIT);
     TRY(check_options(c));
-    TRY(check_model(c->arena, c->o.args.at[0], &c->sink));
+    TRY(model_check(c->arena, c->o.args.at[0], &c->sink));
     if (emit && strcmp(emit, "ast") == 0) {
         return write_form(c, emit, NULL);
     }

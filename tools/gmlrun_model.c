@@ -33,7 +33,6 @@ static struct model_options options_of(struct call *c, bool f64)
 static enum status load(struct call *c, const struct model_options *o, struct graph **out)
 {
     *out = NULL;
-    TRY(check_model(c->arena, c->o.args.at[0], &c->sink));
     return model_load(c->arena, c->o.args.at[0], o, &c->sink, out);
 }
 

@@ -259,7 +259,7 @@ START_TEST(bad_calls_are_refused)
     ck_assert_int_eq(t->b->prepare(t->e, &t->plan), ST_MODEL);
     ck_assert_ptr_nonnull(strstr(t->b->error(t->e), "read"));
     t->op[0].op = OP_add;
-    t->in[0].dtype = DT_BF16;
+    t->in[0].dtype = DT_BOOL;
     ck_assert_int_eq(t->b->prepare(t->e, &t->plan), ST_MODEL);
     t->in[0].dtype = DT_F32;
     t->variant[0].n_metric = RING_METRICS + 1;

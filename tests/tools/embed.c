@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         return failed("a misspelt config was accepted");
     }
     o.set = set;
-    if (gml_open("nowhere.gml", &o, &g) != GML_DATA) {
+    if (gml_open("nowhere.gml", &o, &g) != GML_USAGE) {
         return failed("a model that is not there was opened");
     }
     if (gml_open(argv[1], &o, &g) != GML_OK) {

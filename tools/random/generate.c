@@ -16,7 +16,8 @@ static val (*maker_of(enum op op))(struct gen *)
 }
 bool random_reachable(enum op op)
 {
-    return op != OP_NONE && op != OP_pack; /* autodiff makes packs */
+    /* autodiff makes packs; what belongs to loading (orthonormal, pinv) has no place in a phase */
+    return op != OP_NONE && op != OP_pack && !(op_table[op].flags & OPF_LOAD);
 }
 
 /* -- gradients */
