@@ -497,8 +497,8 @@ bool axis_arg(struct elab *e, struct bcall *c, int i, int rank, int *axis);
 struct value checked(struct elab *e, struct bcall *c, val v, uint32_t unit);
 /* elab_row.c: argument 0 with `axis` moved last, and the permutation that moves it back. */
 struct value move_last(struct elab *e, struct bcall *c, struct value axis, int *back, int *which);
-/* elab_index.c: a whole number or dim as the place i32[] of an axis, as in x[v]: negative constants count from
- * the end. 0 after an error. */
+/* elab_index.c: a whole number or dim as the place i32[] of an axis, as in x[v]: negative constants count
+ * from the end. 0 after an error. */
 val static_place(struct elab *e, struct value v, dim size, struct span at);
 /* The first k axes of x merged into one, and k indices of them as one index; false after an
  * error. */
