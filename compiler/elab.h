@@ -31,6 +31,7 @@ enum vkind {
     V_STR,
     V_TYPE,
     V_LIST,
+    V_RANGE, /* a..b as an argument: a list of both ends */
     V_RECORD,
     V_TENSOR,
     V_TREE, /* a value over the flat block of a parameter tree */
@@ -473,7 +474,8 @@ struct bcall {
     struct value arg[8];
     struct span span[8];
     struct ast *ast[8];
-    struct value *rest; /* further positional arguments */
+    struct value *rest; /* further positional arguments, and where they stand */
+    struct span *rest_span;
     uint32_t n_rest;
     struct env *env;
     struct ast *at;

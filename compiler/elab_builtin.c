@@ -189,6 +189,7 @@ static bool place(struct elab *e, struct bcall *c, const struct param_name *p, u
             k++;
         }
         if (rest && !a->name[i] && k + 1 >= rest) {
+            c->rest_span[c->n_rest] = a->span[i];
             c->rest[c->n_rest++] = a->at[i];
             continue;
         }
@@ -232,6 +233,7 @@ struct value call_builtin(struct elab *e, const struct builtin *b, struct args *
         c.span_at = at->a->span;
     }
     c.rest = arena_array(e->arena, struct value, a->n ? a->n : 1);
+    c.rest_span = arena_array(e->arena, struct span, a->n ? a->n : 1);
     if (!place(e, &c, p, n, rest, a)) {
         return poison();
     }

@@ -27,11 +27,11 @@ static struct type with_rows(struct elab *e, uint32_t data, const struct type *t
     }
     return r;
 }
-/* All rows of one array of the file, which has type `row` a row. */
-static val read_array(struct elab *e, struct bcall *c, const char *name, const struct type *row)
+/* All rows of what `f` names in the file; f.type is that of a row. */
+static struct value read_rows(struct elab *e, struct bcall *c, struct data_field f)
 {
     struct member *m = e->member;
-    struct type t = with_rows(e, m->data, row);
+    struct type t = with_rows(e, m->data, &f.type);
     const char *key = arena_printf(e->arena, "%s.%s#raw", e->g->datas.at[m->data].name, m->ast->name);
     if (m->reads.n) {
         key = arena_printf(e->arena, "%s%u", key, (unsigned)m->reads.n);
@@ -44,38 +44,57 @@ static val read_array(struct elab *e, struct bcall *c, const char *name, const s
                           .n_attr = 1,
                           .type = t,
                           .span = c->span_at};
-    struct data_field f = m->field;
-    f.source = name;
-    f.type = *row;
     f.raw = graph_add(e->g, &s, e->sink);
     vec_push(e->g->arena, &m->reads, f);
-    return f.raw;
+    return tensor_value(f.raw, 0);
 }
 static struct value run_field(struct elab *e, struct bcall *c)
 {
-    const char *name;
-    if (!e->member || !want_string(e, c->arg[0], c->span[0], "the name of a field", &name)) {
+    struct data_field f = e->member ? e->member->field : (struct data_field){0};
+    if (!e->member || !want_string(e, c->arg[0], c->span[0], "the name of a field", &f.source)) {
         return poison();
     }
-    return tensor_value(read_array(e, c, name, &e->member->type->t), 0);
+    return read_rows(e, c, f);
 }
-/* columns("a", "b", ..): arrays of one number a row, side by side. */
+/* The ends of argument i, twice the same for a name alone. */
+static bool column_names(struct elab *e, struct bcall *c, uint32_t i, const char **out)
+{
+    struct value v = c->rest[i];
+    struct value from = v.kind == V_RANGE ? v.list->at[0] : v, to = v.kind == V_RANGE ? v.list->at[1] : v;
+    return want_string(e, from, c->rest_span[i], "the name of a column", &out[0]) &&
+           want_string(e, to, c->rest_span[i], "the name of a column", &out[1]);
+}
+/* How many columns a range has is not known before the file is opened, so the declared type says it. */
 static struct value run_columns(struct elab *e, struct bcall *c)
 {
-    if (!e->member) {
+    struct member *m = e->member;
+    bool range = false;
+    if (!m) {
         return poison();
     }
-    uint32_t n = c->n_rest + 1;
-    val *part = arena_array(e->arena, val, n);
-    struct type one = {.dtype = e->member->type->t.dtype};
-    for (uint32_t i = 0; i < n; i++) {
-        const char *name;
-        if (!want_string(e, i ? c->rest[i - 1] : c->arg[0], c->span[0], "the name of a column", &name)) {
+    if (!c->n_rest) {
+        return fail(e, DIAG_E1005, c->span_at, "`columns` needs at least one name");
+    }
+    struct data_field f = m->field;
+    f.column = arena_array(e->g->arena, const char *, 2 * c->n_rest);
+    f.n_column = 2 * c->n_rest;
+    for (uint32_t i = 0; i < c->n_rest; i++) {
+        if (!column_names(e, c, i, &f.column[2 * i])) {
             return poison();
         }
-        part[i] = build_unit(&e->b, read_array(e, c, name, &one), 1);
+        range |= c->rest[i].kind == V_RANGE;
     }
-    return tensor_value(build_concat(&e->b, part, n, 1), 0);
+    f.source = f.column[0];
+    if (!range) {
+        f.type = (struct type){f.type.dtype, 1, {dim_const(&e->g->dims, c->n_rest)}};
+    } else if (f.type.rank != 1) {
+        fail(e, DIAG_E2030, m->ast->type->span,
+             "a range of columns needs a declared type of one axis, their number; `%s` is %s", m->ast->name,
+             ttype_text(e, m->type));
+        diag_label(e->sink, c->span_at, "read here");
+        return poison();
+    }
+    return read_rows(e, c, f);
 }
 static struct value run_later(struct elab *e, struct bcall *c)
 {
@@ -83,7 +102,7 @@ static struct value run_later(struct elab *e, struct bcall *c)
 }
 static const struct builtin readers[] = {
     {"field", run_field, "name", OP_NONE},
-    {"columns", run_columns, "name *", OP_NONE},
+    {"columns", run_columns, "*", OP_NONE},
     {"bytes", run_later, "*", OP_NONE},
     {"timestamp", run_later, "*", OP_NONE},
     {"first_of_sequence", run_later, "*", OP_NONE},

@@ -27,6 +27,14 @@ static struct value eval_list(struct elab *e, struct ast *a, struct env *env)
     }
     return count_parts(e, r, a->span);
 }
+static struct value eval_range(struct elab *e, struct ast *a, struct env *env)
+{
+    struct value r = list_value(e, 2);
+    r.kind = V_RANGE;
+    r.list->at[0] = eval(e, a->a, env);
+    r.list->at[1] = eval(e, a->b, env);
+    return r;
+}
 static struct value eval_type_value(struct elab *e, struct ast *a, struct env *env)
 {
     struct ttype *t = eval_type(e, a, env);
@@ -217,6 +225,8 @@ static struct value dispatch(struct elab *e, struct ast *a, struct env *env, con
         return eval_type_value(e, a, env);
     case AST_LIST:
         return eval_list(e, a, env);
+    case AST_RANGE:
+        return eval_range(e, a, env);
     case AST_CALL:
         return eval_call(e, a, env, label);
     case AST_MAKE:

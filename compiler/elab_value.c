@@ -191,6 +191,8 @@ const char *value_text(struct elab *e, struct value v)
         return arena_printf(e->arena, "the type %s", ttype_text(e, v.type));
     case V_LIST:
         return arena_printf(e->arena, "a list of %u", v.list->n);
+    case V_RANGE:
+        return "a range";
     case V_RECORD:
         return record_text(e, v);
     case V_TENSOR:

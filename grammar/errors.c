@@ -167,6 +167,7 @@ static const char *expectation(struct parse *p, const char **expected, int n)
         const char *w = expected[i];
         bool dull = (line && in(w, (const char *const[]){"}", "end of file", NULL})) ||
                     in(w, (const char *const[]){";", ".", NULL}) ||
+                    (p->before.kind != NUM && strcmp(w, "..") == 0) ||
                     ((group || !line) && in(w, (const char *const[]){"end of line", "end of file", NULL})) ||
                     (postfix && !group && in(w, (const char *const[]){"(", "[", "{", NULL}));
         if (!dull && !(group && covered(group, w)) && !(operators && in(w, operator_words))) {

@@ -307,6 +307,7 @@ some_args: arg                              { $$ = LIST($1); }
  ;
 arg: expr                                   { $$ = N(ARG, .a = $expr); }
  | ID '=' expr                              { $$ = N(ARG, NAMED($ID, @ID), .a = $expr); }
+ | ex[from] DOTS ex[to]                     { $$ = N(ARG, .a = N(RANGE, .a = $from, .b = $to)); }
  ;
 idxs: idx                                   { $$ = LIST($1); }
  | idxs ',' idx                             { $$ = $1; ast_push(p, &$$, $3); }

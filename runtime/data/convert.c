@@ -81,12 +81,11 @@ static const char *number_text(struct arena *a, double x)
     return s;
 }
 
-static enum status does_not_fit(const struct data_set *d, const struct data_field *f, int64_t row, double x,
-                                enum dtype t, struct span at, struct diag_sink *sink)
+static enum status does_not_fit(const struct data_set *d, const struct data_field *f, const char *name,
+                                int64_t row, double x, enum dtype t, struct span at, struct diag_sink *sink)
 {
-    enum status st =
-        diag_emit(sink, DIAG_F3104, at, "member `%s` of %s, row %lld: %s does not fit %s", f->source, d->path,
-                  (long long)row, number_text(sink->arena, x), dtype_name(t));
+    enum status st = diag_emit(sink, DIAG_F3104, at, "member `%s` of %s, row %lld: %s does not fit %s", name,
+                               d->path, (long long)row, number_text(sink->arena, x), dtype_name(t));
     if (t == DT_I32 || t == DT_BOOL) {
         bool whole = x == floor(x) && fabs(x) <= INT32_MAX;
         diag_help(sink, "%s takes %s; declare `%s: %s` for other numbers", dtype_name(t),
@@ -109,25 +108,51 @@ static const char *shape_list(struct arena *a, int rank, const int64_t *size)
     return t.at;
 }
 
-static enum status check_shape(const struct data_set *d, const struct data_field *f, const struct array *x,
-                               const struct operand *o, struct span at, struct diag_sink *sink)
+static int64_t row_elements(int rank, const int64_t *size)
 {
-    int64_t stored = 1, declared = 1;
-    for (int i = 1; i < x->rank; i++) {
-        stored *= x->dim[i];
+    int64_t n = 1;
+    for (int i = 1; i < rank; i++) {
+        n *= size[i];
     }
-    for (int i = 1; i < o->rank; i++) {
-        declared *= o->dim[i];
-    }
-    if (stored != declared) {
-        const char *file = shape_list(sink->arena, x->rank - 1, x->dim + 1);
-        const char *type = dtype_name((enum dtype)o->dtype);
-        enum status st =
-            diag_emit(sink, DIAG_F3103, at, "member `%s` of %s stores %s%s a row, but `%s` is declared %s%s",
-                      f->source, d->path, file_type_name(x->type), file, f->name, type,
-                      shape_list(sink->arena, o->rank - 1, o->dim + 1));
-        diag_help(sink, "declare it %s%s, or another shape of %lld numbers", type, file, (long long)stored);
+    return n;
+}
+
+/* The first and the last of columns(..). */
+static const char *column_list(struct arena *a, const struct data_source *s)
+{
+    return s->n == 1 ? arena_printf(a, "`%s`", s->at[0]->name)
+                     : arena_printf(a, "`%s` to `%s`", s->at[0]->name, s->at[s->n - 1]->name);
+}
+
+static enum status wrong_shape(const struct data_set *d, const struct data_field *f,
+                               const struct data_source *s, const struct operand *o, struct span at,
+                               struct diag_sink *sink)
+{
+    const struct array *x = s->at[0];
+    const char *file = shape_list(sink->arena, x->rank - 1, x->dim + 1);
+    const char *declared = shape_list(sink->arena, o->rank - 1, o->dim + 1);
+    const char *type = dtype_name((enum dtype)o->dtype);
+    if (f->n_column) {
+        enum status st = diag_emit(
+            sink, DIAG_F3103, at, "columns %s of %s are %u value%s a row, but `%s` is declared %s%s",
+            column_list(sink->arena, s), d->path, s->n, s->n == 1 ? "" : "s", f->name, type, declared);
+        diag_help(sink, "declare it %s[%u]", type, s->n);
         return st;
+    }
+    enum status st =
+        diag_emit(sink, DIAG_F3103, at, "member `%s` of %s stores %s%s a row, but `%s` is declared %s%s",
+                  f->source, d->path, file_type_name(x->type), file, f->name, type, declared);
+    diag_help(sink, "declare it %s%s, or another shape of %lld numbers", type, file,
+              (long long)row_elements(x->rank, x->dim));
+    return st;
+}
+
+static enum status check_shape(const struct data_set *d, const struct data_field *f,
+                               const struct data_source *s, const struct operand *o, struct span at,
+                               struct diag_sink *sink)
+{
+    if (s->n * row_elements(s->at[0]->rank, s->at[0]->dim) != row_elements(o->rank, o->dim)) {
+        return wrong_shape(d, f, s, o, at, sink);
     }
     if (o->rank < 1 || o->dim[0] != d->rows || !operand_is_contiguous(o)) {
         return diag_emit(sink, DIAG_I0001, at, "raw rows of `%s` were planned wrongly", f->name);
@@ -140,18 +165,23 @@ static enum status fill_field(const struct data_set *d, uint32_t i, const struct
 {
     const struct graph *g = p->graph;
     const struct data_field *f = &d->data->field[i];
-    const struct array *x = d->field[i];
+    const struct data_source *s = &d->field[i];
     uint32_t raw = (uint32_t)node_attrs(g, graph_node(g, f->raw))[0];
     const struct operand *o = &p->var[raw].view;
     struct span at = g->vars.at[f->var].span.file ? g->vars.at[f->var].span : d->data->span;
-    TRY(check_shape(d, f, x, o, at, sink));
-    int64_t n = d->rows ? operand_count(o) / d->rows : 0;
-    size_t row_bytes = (size_t)n * dtype_size((enum dtype)o->dtype);
+    enum dtype t = (enum dtype)o->dtype;
+    TRY(check_shape(d, f, s, o, at, sink));
+    int64_t n = d->rows ? operand_count(o) / d->rows / s->n : 0; /* of each array */
+    char *to = image + o->offset;
     for (int64_t r = 0; r < d->rows; r++) {
         int64_t row = d->order ? d->order[r] : r;
-        int64_t bad = convert_row(x, row, n, (enum dtype)o->dtype, image + o->offset + (size_t)r * row_bytes);
-        if (bad < n) {
-            return does_not_fit(d, f, row, array_number(x, row * n + bad), (enum dtype)o->dtype, at, sink);
+        for (uint32_t k = 0; k < s->n; k++, to += (size_t)n * dtype_size(t)) {
+            const struct array *x = s->at[k];
+            int64_t bad = convert_row(x, row, n, t, to);
+            if (bad < n) {
+                return does_not_fit(d, f, f->n_column ? x->name : f->source, row,
+                                    array_number(x, row * n + bad), t, at, sink);
+            }
         }
     }
     return ST_OK;

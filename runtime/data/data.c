@@ -99,38 +99,89 @@ static struct span field_span(const struct graph *g, const struct data *d, const
     return at.file ? at : d->span;
 }
 
+/* What a column or member must be to give numbers; `d->rows` are those of the first one. */
+static enum status check_member(struct data_set *d, const struct data_field *field, const char *name,
+                                const struct array *x, const char **first, struct span at,
+                                struct diag_sink *sink)
+{
+    if (x->note) {
+        enum status st = array_need_numbers(x, d->path, sink);
+        diag_note(sink, "the data set `%s` uses it for its member `%s`", d->data->name, field->name);
+        return st;
+    }
+    if (file_type_is_text(x->type)) {
+        enum status st =
+            diag_emit(sink, DIAG_F3107, at, "member `%s` of %s is text and cannot be the %s member `%s`",
+                      name, d->path, dtype_name(field->type.dtype), field->name);
+        diag_help(sink, "store a number for each name: np.unique(names, return_inverse=True)[1]");
+        return st;
+    }
+    if (field->n_column && x->rank != 1) {
+        enum status st =
+            diag_emit(sink, DIAG_F3103, at, "`%s` of %s has %d axes, a column has one value a row", name,
+                      d->path, x->rank);
+        diag_help(sink, "field(\"%s\") reads all of it", name);
+        return st;
+    }
+    if (!*first) {
+        *first = name;
+        d->rows = x->dim[0];
+    } else if (x->dim[0] != d->rows) {
+        enum status st = diag_emit(sink, DIAG_F3102, at, "in %s, `%s` has %lld rows and `%s` has %lld",
+                                   d->path, *first, (long long)d->rows, name, (long long)x->dim[0]);
+        diag_help(sink, "axis 0 are the rows, as many in all; other arrays go into a data set of their own");
+        return st;
+    }
+    return ST_OK;
+}
+
+/* The arrays of columns(..), in the order of the text; a range takes those of the file from one to the other.
+ */
+static enum status find_columns(struct arena *a, const struct data_set *d, const struct data_field *field,
+                                const struct array_file *f, struct data_source *out, struct span at,
+                                struct diag_sink *sink)
+{
+    VEC(const struct array *) list = {0};
+    for (uint32_t k = 0; k + 1 < field->n_column; k += 2) {
+        const struct array *from, *to;
+        TRY(find_member(d, f, field->column[k], at, sink, &from));
+        TRY(find_member(d, f, field->column[k + 1], at, sink, &to));
+        if (to < from) {
+            enum status st = diag_emit(sink, DIAG_F3101, at, "in %s the column `%s` stands behind `%s`",
+                                       d->path, from->name, to->name);
+            diag_help(sink, "columns(\"%s\"..\"%s\")", to->name, from->name);
+            return st;
+        }
+        if (to - from >= LIMIT_COLUMNS - (ptrdiff_t)list.n) {
+            return diag_emit(sink, DIAG_F3103, at, "`%s` reads more than %d columns of %s", field->name,
+                             (int)LIMIT_COLUMNS, d->path);
+        }
+        for (; from <= to; from++) {
+            vec_push(a, &list, from);
+        }
+    }
+    *out = (struct data_source){list.at, list.n};
+    return ST_OK;
+}
+
 static enum status find_fields(struct arena *a, const struct graph *g, struct data_set *d,
                                const struct array_file *f, struct diag_sink *sink)
 {
-    d->field = arena_array(a, const struct array *, d->data->n_field);
     const char *first = NULL;
+    d->field = arena_array(a, struct data_source, d->data->n_field);
     for (uint32_t i = 0; i < d->data->n_field; i++) {
         const struct data_field *field = &d->data->field[i];
+        struct data_source *s = &d->field[i];
         struct span at = field_span(g, d->data, field);
-        TRY(find_member(d, f, field->source, at, sink, &d->field[i]));
-        const struct array *x = d->field[i];
-        if (x->note) {
-            enum status st = array_need_numbers(x, d->path, sink);
-            diag_note(sink, "the data set `%s` uses it for its member `%s`", d->data->name, field->name);
-            return st;
+        if (field->n_column) {
+            TRY(find_columns(a, d, field, f, s, at, sink));
+        } else {
+            *s = (struct data_source){arena_array(a, const struct array *, 1), 1};
+            TRY(find_member(d, f, field->source, at, sink, &s->at[0]));
         }
-        if (file_type_is_text(x->type)) {
-            enum status st =
-                diag_emit(sink, DIAG_F3107, at, "member `%s` of %s is text and cannot be the %s member `%s`",
-                          field->source, d->path, dtype_name(field->type.dtype), field->name);
-            diag_help(sink, "store a number for each name: np.unique(names, return_inverse=True)[1]");
-            return st;
-        }
-        if (!first) {
-            first = field->source;
-            d->rows = x->dim[0];
-        } else if (x->dim[0] != d->rows) {
-            enum status st =
-                diag_emit(sink, DIAG_F3102, at, "in %s, `%s` has %lld rows and `%s` has %lld", d->path, first,
-                          (long long)d->rows, field->source, (long long)x->dim[0]);
-            diag_help(sink,
-                      "axis 0 are the rows, as many in all; other arrays go into a data set of their own");
-            return st;
+        for (uint32_t k = 0; k < s->n; k++) {
+            const char *name = field->n_column ? s->at[k]->name : field->source;
+            TRY(check_member(d, field, name, s->at[k], &first, at, sink));
         }
     }
     return ST_OK;

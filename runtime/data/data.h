@@ -19,13 +19,18 @@ struct data_part {
     const char *name;
     int64_t row0, rows; /* in the resident order */
 };
+/* Where the elements of a row come from: the row of one array, or one element of each column. */
+struct data_source {
+    const struct array **at;
+    uint32_t n;
+};
 struct data_set {
     const struct data *data;
     const char *path; /* opened */
     uint64_t hash;    /* FNV-1a 64 of the file */
     int64_t rows;
-    const struct array **field; /* by data.field */
-    const int64_t *order;       /* row i of the resident set is row order[i] of the file; NULL = as stored */
+    struct data_source *field; /* by data.field */
+    const int64_t *order;      /* row i of the resident set is row order[i] of the file; NULL = as stored */
     struct data_part *part;
     uint32_t n_part;
 };

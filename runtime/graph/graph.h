@@ -69,9 +69,12 @@ struct config {
  * from several arrays has one of these for each, side by side and with one var. */
 struct data_field {
     const char *name;   /* member name in gml */
-    const char *source; /* field("images"), or one of columns("a", "b") */
-    struct type type;   /* of a row as stored, without the row axis */
-    uint32_t var;       /* VAR_DATA the transformed rows go to */
+    const char *source; /* field("images"); of columns(..) the first */
+    /* columns("a", "c".."f"): pairs of first and last, "a" "a" "c" "f"; none for field(..) */
+    const char **column;
+    uint32_t n_column;
+    struct type type; /* of a row as stored, without the row axis */
+    uint32_t var;     /* VAR_DATA the transformed rows go to */
     val raw; /* `read` node of the raw rows in the data phase: var of kind DATA with key "digits.x#raw" */
 };
 enum split_kind { SPLIT_NONE, SPLIT_FIELD, SPLIT_FRACTION, SPLIT_ROWS };

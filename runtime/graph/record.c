@@ -76,9 +76,10 @@ static const struct field part_fields[] = {FIELD(split_part, STR, name), FIELD(s
                                            FIELD(split_part, I64, from), FIELD(split_part, I64, to)};
 static const struct record part_record = RECORD("part", split_part, part_fields);
 
-static const struct field field_fields[] = {FIELD(data_field, STR, name), FIELD(data_field, STR, source),
-                                            FIELD(data_field, TYPE, type), FIELD(data_field, U32, var),
-                                            FIELD(data_field, VAL, raw)};
+static const struct field field_fields[] = {
+    FIELD(data_field, STR, name),  FIELD(data_field, STR, source),
+    FIELD(data_field, TYPE, type), FIELD(data_field, U32, var),
+    FIELD(data_field, VAL, raw),   ARRAY(data_field, STRS, "column", column, n_column)};
 static const struct record field_record = RECORD("field", data_field, field_fields);
 
 static const struct field data_fields[] = {

@@ -257,6 +257,84 @@ START_TEST(csv_columns_are_fields)
 }
 END_TEST
 
+/* Columns in the order of the text, ranges in that of the file; rows as the split has them. */
+START_TEST(columns_of_a_csv_file)
+{
+    static const char text[] = "a,b,c,part,e\n1,2,3,t,5\n11,12,13,v,15\n21,22,23,t,25\n";
+    const char *path = arena_printf(arena, "%s/d.csv", folder);
+    const char *names[] = {"e", "e", "a", "c"}, *backwards[] = {"c", "a"}, *text_too[] = {"c", "e"};
+    struct data_override over = {"d", path};
+    struct data_sets *s;
+    ck_assert_int_eq(file_write(path, text, sizeof text - 1, &sink), ST_OK);
+    data->split = SPLIT_FIELD;
+    data->split_field = "part";
+    add_field("e", DT_F32, 3, 4);
+    data->field[0].column = names;
+    data->field[0].n_column = 4;
+    ck_assert_int_eq(data_open(g, folder, &over, 1, &sink, &s), ST_OK);
+    char *image = arena_alloc(arena, 4096);
+    ck_assert_int_eq(data_fill(s, 0, &plan, image, &sink), ST_OK);
+    static const float want[] = {5, 1, 2, 3, 25, 21, 22, 23, 15, 11, 12, 13};
+    ck_assert_mem_eq(image + 256, want, sizeof want);
+    data_close(s);
+    data->field[0].n_column = 2;
+    ck_assert_int_eq(data_open(g, folder, &over, 1, &sink, &s), ST_OK);
+    ck_assert_int_eq(data_fill(s, 0, &plan, image, &sink), ST_DATA);
+    expect_refused(DIAG_F3103, "1 value a row, but `e` is declared f32[4]");
+    data_close(s);
+    sink.list.n = 0;
+    data->field[0].column = backwards;
+    ck_assert_int_eq(data_open(g, folder, &over, 1, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3101, "the column `c` stands behind `a`");
+    sink.list.n = 0;
+    data->field[0].column = text_too;
+    ck_assert_int_eq(data_open(g, folder, &over, 1, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F4004, "column `part`, line 2, column 4");
+    unlink(path);
+}
+END_TEST
+
+/* Arrays of one value a row are columns too; a forged graph cannot ask for endless columns. */
+START_TEST(columns_of_arrays)
+{
+    int32_t x[6] = {1, 2, 3, 4, 5, 70000};
+    struct array m[] = {member("x", FT_I32, 3, 0, x, 4), member("y", FT_I32, 3, 0, x + 3, 4),
+                        member("wide", FT_I32, 3, 2, x, 4), member("long", FT_I32, 4, 0, x, 4)};
+    const char *names[] = {"y", "y", "x", "x"}, *wide[] = {"x", "wide"},
+               *longer[] = {"x", "x", "long", "long"};
+    struct data_sets *s;
+    write_file(m, 4);
+    add_field("y", DT_I32, 3, 2);
+    data->field[0].column = names;
+    data->field[0].n_column = 4;
+    s = open_ok();
+    char *image = arena_alloc(arena, 4096);
+    ck_assert_int_eq(data_fill(s, 0, &plan, image, &sink), ST_OK);
+    static const int32_t want[] = {4, 1, 5, 2, 70000, 3};
+    ck_assert_mem_eq(image + 256, want, sizeof want);
+    data_close(s);
+    data->field[0].column = wide;
+    data->field[0].n_column = 2;
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3103, "`wide` of");
+    sink.list.n = 0;
+    data->field[0].column = longer;
+    data->field[0].n_column = 4;
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3102, "`x` has 3 rows and `long` has 4");
+    sink.list.n = 0;
+    uint32_t n = 2 * (LIMIT_COLUMNS + 1);
+    const char **many = arena_array(arena, const char *, n);
+    for (uint32_t i = 0; i < n; i++) {
+        many[i] = "x";
+    }
+    data->field[0].column = many;
+    data->field[0].n_column = n;
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3103, "more than 1048576 columns");
+}
+END_TEST
+
 START_TEST(members_are_checked)
 {
     unsigned char x[12] = {0};
@@ -294,6 +372,8 @@ int main(void)
     tcase_add_test(t, unknown_split_lists_what_there_is);
     tcase_add_test(t, conversion_is_exact_or_refused);
     tcase_add_test(t, csv_columns_are_fields);
+    tcase_add_test(t, columns_of_a_csv_file);
+    tcase_add_test(t, columns_of_arrays);
     tcase_add_test(t, members_are_checked);
     return suite_run("data", t, CK_FORK);
 }

@@ -1,0 +1,39 @@
+#!/bin/sh
+# columns(..) from text to predictions: the example of the language page, and what is refused, where and with which exit code.
+set -u
+bin=$1/bin
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+cd "$out" || exit 1
+bad=0
+awk '/^<!-- test: columns -->/ { open = 1; next } /^```gml/ && open == 1 { open = 2; next } /^```/ && open == 2 { exit } open == 2' \
+    "$GML_SOURCE/grammar/README.md" >page.gml
+cat >weather.csv <<'C'
+station,temperature,pressure,humidity,part,rain
+a,100,200,300,train,1
+b,400,500,600,test,2
+c,700,800,900,train,3
+d,1000,1100,1200,test,4
+C
+printf 'x.0,x.1,x.2,y\n4,5,6,2\n10,11,12,4\n' >wanted
+"$bin/gmlrun" predict page.gml --device cpu >got 2>log && cmp wanted got || { cat got log; bad=1; }
+"$bin/gmlc" page.gml -o page.gmlb && "$bin/gmlrun" predict page.gmlb --device cpu >got 2>log && cmp wanted got || { cat got log; bad=1; }
+refused() { # refused EXIT TEXT SED: the page changed, what gmlrun says
+    sed "$3" page.gml >changed.gml
+    cmp -s page.gml changed.gml && { echo "nothing changed: $3"; bad=1; }
+    "$bin/gmlrun" predict changed.gml --device cpu >log 2>&1
+    got=$?
+    { [ $got -eq "$1" ] && grep -qF -- "$2" log; } || { echo "exit $got, want $1 with '$2': $3: $(cat log)"; bad=1; }
+}
+refused 3 "F3101]: in weather.csv the column \`humidity\` stands behind \`temperature\`" 's/columns(.*)/columns("humidity".."temperature")/'
+refused 3 "did you mean \`humidity\`?" 's/"humidity"/"humidty"/'
+refused 3 "F3103]: columns \`temperature\` to \`humidity\` of weather.csv are 3 values a row, but \`x\` is declared f32[4]" 's/f32\[3\]/f32[4]/'
+refused 3 "F4004]: weather.csv: column \`part\`, line 2" 's/"humidity"/"part"/'
+refused 1 "E2030]: a range of columns needs a declared type of one axis" 's/f32\[3\]/f32/'
+refused 1 "E2030]: the member \`x\` is declared f32[3] for a row" 's/columns(.*)/columns("humidity", "rain")/'
+refused 1 "E1005]: \`columns\` needs at least one name" 's/columns(.*)/columns()/'
+refused 1 "E2023]: the name of a column must be a string" 's/"temperature"\.\./1../'
+refused 1 "E1004]: \`columns\` has no argument" 's/columns(.*)/columns(from = "rain")/'
+refused 1 "found a range" 's/output x = d.x/output x = f32("a".."b")/'
+refused 1 "E0100]" 's/"humidity"/"pressure".."humidity"/'
+exit $bad
