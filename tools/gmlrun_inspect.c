@@ -80,7 +80,8 @@ static void array_row(struct arena *a, const struct array *x)
         printf("  %.6g .. %.6g, mean %.6g", r.least, r.most, r.mean);
     }
     if (r.strange) {
-        printf("  NOT FINITE: %lld", (long long)r.strange);
+        printf("  %s: %lld", x->note ? "MISSING" : "NOT FINITE",
+               (long long)r.strange); /* a note: empty cells */
     }
     printf("\n");
 }

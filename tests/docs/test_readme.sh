@@ -25,6 +25,13 @@ for document in README.md grammar/README.md; do
         n=$((n + 1))
     done
     [ $n -gt 1 ] || { echo "$document: no example found"; exit 1; }
+    # `check`: of a data file that is not here; `parse`: forms that are not compiled yet. No example without a mark.
+    block $document check 1 >"$work/check.gml"
+    [ ! -s "$work/check.gml" ] || gmlc --check "$work/check.gml"
+    block $document parse 1 >"$work/parse.gml"
+    [ ! -s "$work/parse.gml" ] || gmlc --emit=ast "$work/parse.gml" >/dev/null
+    awk -v doc=$document '/^```gml/ && last !~ /^<!-- test: / { print doc ":" NR ": an example without a mark"; bad = 1 }
+        { last = $0 } END { exit bad }' $document
 done
 
 # The operators that the language page says are not compiled yet are those that the compiler refuses.
@@ -39,32 +46,52 @@ block "$GML_SOURCE/README.md" run 1 | sed 's/ *#.*//' | while read -r command; d
     sh -c "$command" >out 2>&1 || { echo "failed: $command"; cat out; exit 1; }
 done
 
-# The tutorial is followed from top to bottom in an empty folder: `file NAME` and `compile NAME` save the block, `run` runs it.
-mkdir "$work/tutorial" "$work/path"
+# The tutorial and the first session are followed from top to bottom in an empty folder each: `file NAME` and `compile NAME`
+# save the block, `run` runs it, `fails` runs what is wrong on purpose. `says`: the output of the block before has each of
+# these lines; `edit` is `run` without output.
+mkdir "$work/path"
 for python in python3 /usr/bin/python3 none; do
     "$python" -c "import numpy" 2>/dev/null && break
 done
 [ $python != none ] || { echo "no python3 with NumPy: sh tools/setup.sh tests"; exit 1; }
 ln -s "$(command -v $python)" "$work/path/python3"
-cd "$work/tutorial"
-awk '
-/^<!-- test: / { mark = $3; name = mark == "run" ? "run" : $4; next }
+wrong() { # wrong DOCUMENT WHAT BLOCK: the block and what it printed
+    echo "$1: $2:"
+    cat "$3" out
+    exit 1
+}
+follow() { # follow DOCUMENT: leaves its folder as the working directory
+    steps="$work/$(basename "$1" .md)"
+    mkdir "$steps" "$steps/folder"
+    cd "$steps/folder"
+    awk -v to="$steps" '
+/^<!-- test: / { mark = $3; name = mark == "file" || mark == "compile" ? $4 : mark; next }
 /^```/ && open { close(file); open = 0; next }
-/^```/ && mark { n++; open = 1; file = sprintf("../step-%02d", n); print mark, name > (file ".what"); close(file ".what"); mark = ""; next }
+/^```/ && mark { n++; open = 1; file = sprintf("%s/step-%02d", to, n); print mark, name > (file ".what"); close(file ".what"); mark = ""; next }
 /^```/ { open = 1; file = "/dev/null"; next }
-open { print > file }' "$GML_SOURCE/docs/tutorial.md"
-for what in ../step-*.what; do
-    read -r mark name <"$what"
-    block=${what%.what}
-    case $mark in
-    file | compile) cp "$block" "$name" ;;
-    run) (PATH="$work/path:$PATH" && set -e && . "$block") >out 2>&1 || { echo "tutorial failed:"; cat "$block" out; exit 1; } ;;
-    *) echo "unknown mark: $mark"; exit 1 ;;
-    esac
-    if [ "$mark" = compile ]; then
-        gmlc --check "$name"
-    fi
-done
+open { print > file }' "$1"
+    for what in "$steps"/step-*.what; do
+        read -r mark name <"$what"
+        block=${what%.what}
+        case $mark in
+        file | compile) cp "$block" "$name" ;;
+        run | edit) (PATH="$work/path:$PATH" && set -e && . "$block") >out 2>&1 || wrong "$1" "failed" "$block" ;;
+        fails) (PATH="$work/path:$PATH" && set -e && . "$block") >out 2>&1 && wrong "$1" "did not fail" "$block" ;;
+        says)
+            grep -vx -e '' -e ' *\.\.\.' "$block" >lines
+            while IFS= read -r line; do
+                grep -qxF -- "$line" out || wrong "$1" "does not say '$line'" "$block"
+            done <lines ;;
+        *) echo "$1: unknown mark: $mark"; exit 1 ;;
+        esac
+        if [ "$mark" = compile ]; then
+            gmlc --check "$name"
+        fi
+    done
+}
+follow "$GML_SOURCE/docs/first-session.md"
+[ -s runs/first/weights.safetensors ]
+follow "$GML_SOURCE/docs/tutorial.md"
 [ -s results.py ] && [ -s runs/first/weights.safetensors ] && [ -s runs/wave/metrics.jsonl ]
 sed -n 's/.*"event": "eval".*"eval.mse": \([0-9.e-]*\).*/\1/p' runs/wave/metrics.jsonl | tail -n 1 |
     awk '{ seen = 1; if ($1 > 0.003) { print "wave: mse " $1 ", the tutorial says about 0.001"; exit 1 } } END { exit !seen }'
