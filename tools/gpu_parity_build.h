@@ -94,6 +94,14 @@ static inline struct operand filled(struct parity *p, enum op_domain d, struct o
 }
 
 /* -- ops */
+/* Of an elementwise row other than cast. */
+static inline enum dtype output_type(enum op_sig sig, enum dtype t)
+{
+    if (sig == SIG_BITS) {
+        return t == DT_I32 ? DT_F32 : DT_I32;
+    }
+    return sig == SIG_COMPARE || sig == SIG_EQUAL || sig == SIG_CLASSIFY ? DT_BOOL : t;
+}
 static inline void describe(char *text, size_t size, const struct operand *o)
 {
     int n = snprintf(text, size, "%s[", dtype_name((enum dtype)o->dtype));

@@ -8,13 +8,6 @@ static enum dtype input_type(enum op_sig sig, enum dtype t, int input)
 {
     return sig == SIG_CHOOSE && input == 0 ? DT_BOOL : t;
 }
-static enum dtype output_type(enum op_sig sig, enum dtype t)
-{
-    if (sig == SIG_BITS) {
-        return t == DT_I32 ? DT_F32 : DT_I32;
-    }
-    return sig == SIG_COMPARE || sig == SIG_EQUAL || sig == SIG_CLASSIFY ? DT_BOOL : t;
-}
 static void elem_case(struct parity *p, enum op op, enum dtype t, enum dtype out,
                       struct operand (*view)(struct parity *, enum dtype, int), double tolerance)
 {

@@ -72,6 +72,8 @@ static unsigned types_of(enum op_sig sig)
         return numbers;
     case SIG_LOGIC:
         return 1 << DT_BOOL;
+    case SIG_BITS:
+        return 1 << DT_F32 | 1 << DT_I32;
     default:
         return everything;
     }
@@ -80,11 +82,8 @@ static void elem_shape(struct parity *p, enum op op, enum dtype t, int s)
 {
     const struct op_info *info = &op_table[op];
     const int64_t *size = shape_of(s);
-    bool tests = info->sig == SIG_COMPARE || info->sig == SIG_EQUAL || info->sig == SIG_CLASSIFY;
-    enum dtype out = info->sig == SIG_CAST   ? (enum dtype)(1 + (s + t) % (DT_COUNT - 1))
-                     : info->sig == SIG_BITS ? (t == DT_I32 ? DT_F32 : DT_I32)
-                     : tests                 ? DT_BOOL
-                                             : t;
+    enum dtype out =
+        info->sig == SIG_CAST ? (enum dtype)(1 + (s + t) % (DT_COUNT - 1)) : output_type(info->sig, t);
     struct operand in[3];
     for (int i = 0; i < info->n_min; i++) {
         bool condition = info->sig == SIG_CHOOSE && i == 0;
