@@ -152,6 +152,21 @@ static enum status place_read(struct variant_build *v, uint32_t node, const stru
     return ST_OK;
 }
 
+/* Sizes have 64 bits, places and counts are i32. */
+static enum status check_i32(struct variant_build *v, const struct node *n, int64_t last)
+{
+    return last <= INT32_MAX
+               ? ST_OK
+               : diag_emit(v->b->sink, DIAG_E3105, n->span, "%s: counted in i32, which cannot reach %lld",
+                           *op_table[n->op].dsl ? op_table[n->op].dsl : "a size", (long long)last);
+}
+/* Rows that make places of an axis, of their own or of their first input. */
+static enum status check_places(struct variant_build *v, const struct node *n, const struct operand *own)
+{
+    bool makes = n->op == OP_iota, finds = n->op == OP_argmax || n->op == OP_argsort || n->op == OP_search;
+    const struct operand *o = finds ? &v->value[v->slot[node_inputs(v->b->g, n)[0]] - 1].o : own;
+    return makes || finds ? check_i32(v, n, o->dim[o->rank - 1] - 1) : ST_OK;
+}
 static enum status place_node(struct variant_build *v, const struct scheduled *s, struct place *out)
 {
     struct builder *b = v->b;
@@ -160,6 +175,7 @@ static enum status place_node(struct variant_build *v, const struct scheduled *s
     int64_t size;
     TRY(bind_shape(b, &v->binding, (enum dtype)n->dtype, n->rank, node_shape(b->g, n), n->span,
                    op_table[n->op].name, &shape));
+    TRY(check_places(v, n, &shape));
     if (op_table[n->op].kind == OPK_VIEW || n->op == OP_stop_grad) {
         return place_view(v, s->node, &shape, s->part, out);
     }
@@ -169,6 +185,7 @@ static enum status place_node(struct variant_build *v, const struct scheduled *s
         return ST_OK;
     case OP_dimval:
         TRY(bind_dim(b, &v->binding, node_dims(b->g, n)[0], n->span, "size as a number", &size));
+        TRY(n->dtype == DT_I32 ? check_i32(v, n, size) : ST_OK);
         *out = constant_place(b, (enum dtype)n->dtype, (double)size);
         return ST_OK;
     case OP_read:

@@ -36,6 +36,8 @@ model("06-missing", "import no_such_module\n")
 model("07-dim-2-63", phase("output o = zeros([9223372036854775808])"))
 model("07-dim-negative", phase("output o = zeros([0 - 1])"))
 model("07-elements", phase("output o = mean(rand.uniform([1000000000, 1000000000, 1000000000], 0, 1))"))
+model("07-places", "config N: dim = 3000000\n" + phase("output o = argmax(rand.uniform([N * 1000]))"))
+model("07-sizes", "config N: dim = 3000000\n" + phase("output o = len(rand.uniform([N * 1000]))"))
 doubling = "fn f0(x) { return x + rand.uniform([2], 0, 1) }\n" + "".join(
     f"fn f{i}(x) {{ return f{i - 1}(x) + f{i - 1}(x + {i}) }}\n" for i in range(1, 41))
 model("08-doubling", doubling + phase("output o = f40(ones([2]))"))
