@@ -430,6 +430,17 @@ static struct value run_argmin(struct elab *e, struct bcall *c)
                      : elementwise(e, OP_neg, c->arg, 1, &s);
     return is_poison(r.arg[0]) ? poison() : run_argmax(e, &r);
 }
+/* x minus the largest of its row, so that what log_softmax takes off is small beside 1 and not beside x: sums
+ * of large logits would lose the digits. Rows without a finite number stay. */
+static struct value from_top(struct elab *e, struct value x, int axis, const struct site *s)
+{
+    build_at(e, s->at);
+    val most = build_reduce(&e->b, OP_amax, x.node, &axis, 1, true);
+    struct value top = tensor_value(build_1(&e->b, OP_stop_grad, most), x.unit | 1u << axis);
+    struct value finite = elementwise(e, OP_isfinite, &top, 1, s);
+    top = elementwise(e, OP_where, (struct value[]){finite, top, num_value(0, true)}, 3, s);
+    return elementwise(e, OP_sub, (struct value[]){x, top}, 2, s);
+}
 /* log_softmax(x) = x - logsumexp(x); where a mask leaves nothing of a row, 0. */
 static struct value run_logsumexp(struct elab *e, struct bcall *given)
 {
@@ -440,9 +451,14 @@ static struct value run_logsumexp(struct elab *e, struct bcall *given)
     if (!mask_logits(e, &c, 2, &masked)) {
         return poison();
     }
+    bool sums = !strcmp(c.b->name, "logsumexp");
     struct value x = move_last(e, &c, c.arg[1], back, &axis);
+    if (x.kind == V_TENSOR && !sums && dtype_is_float(tensor_type(e, x).dtype) && c.arg[0].kind == V_TENSOR) {
+        c.arg[0] = from_top(e, c.arg[0], axis, &s);
+        x = move_last(e, &c, c.arg[1], back, &axis);
+    }
     struct value total = x.kind == V_TENSOR ? row_result(e, &c, OP_logsumexp, x, axis) : poison();
-    if (total.kind != V_TENSOR || !strcmp(c.b->name, "logsumexp")) {
+    if (total.kind != V_TENSOR || sums) {
         return total;
     }
     struct type t = tensor_type(e, c.arg[0]);

@@ -45,6 +45,7 @@ phase p {
     output argmax_axis = argmax(x, axis = 0)  #= i32[K]: 1, 1, 1
     output softmax_last = sum(softmax(x), axis = -1)  #= f32[N]: 1, 1
     output logsumexp_last = logsumexp(0 * x)  #= f32[N]: 1.0986123, 1.0986123
+    output far_softmax = log_softmax(0 * x[0] + 1000000)  #= f32[K]: -1.0986123, -1.0986123, -1.0986123
     output cumsum_last = cumsum(x)  #= f32[N, K]: 0, 1, 3, 3, 7, 12
     output sort_last = sort(-x)  #= f32[N, K]: -2, -1, 0, -5, -4, -3
     output pick_last = pick(x, iota(N))  #= f32[N]: 0, 4
