@@ -180,6 +180,18 @@ static uint32_t split_params(const char *text, struct param_name *p, uint32_t *r
     }
     return n;
 }
+/* How the function is called: `topk(x, k)`; what may be left out has a `?`. */
+static void help_call(struct elab *e, const struct builtin *b, const struct param_name *p, uint32_t n,
+                      uint32_t rest)
+{
+    struct text t = {.arena = e->arena};
+    for (uint32_t i = 0; i < n; i++) {
+        text_printf(&t, "%s%s%s%s", i ? ", " : "", rest == i + 1 ? ".., " : "", p[i].name,
+                    p[i].optional ? "?" : "");
+    }
+    diag_help(e->sink, "%s(%s)%s", b->name, t.at ? t.at : "",
+              t.at && strchr(t.at, '?') ? ", where `?` may be left out" : "");
+}
 static bool place(struct elab *e, struct bcall *c, const struct param_name *p, uint32_t n, uint32_t rest,
                   const struct args *a)
 {
@@ -218,6 +230,7 @@ static bool place(struct elab *e, struct bcall *c, const struct param_name *p, u
     for (uint32_t k = 0; k < n; k++) {
         if (c->arg[k].kind == V_MISSING && !p[k].optional) {
             fail(e, DIAG_E1005, c->at->span, "`%s` needs the argument `%s`", c->b->name, p[k].name);
+            help_call(e, c->b, p, n, rest);
             return false;
         }
     }

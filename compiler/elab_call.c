@@ -119,6 +119,12 @@ static bool place_args(struct elab *e, const char *what, const struct ast_list *
     for (uint32_t i = 0; i < params->n; i++) {
         if (source[i] < 0 && !params->at[i]->a) {
             fail(e, DIAG_E1005, call, "%s needs the argument `%s`", what, params->at[i]->name);
+            struct text t = {.arena = e->arena};
+            for (uint32_t k = 0; k < params->n; k++) {
+                text_printf(&t, "%s`%s`%s", k ? ", " : "", params->at[k]->name,
+                            params->at[k]->a ? " (may be left out)" : "");
+            }
+            diag_help(e->sink, "the arguments are %s", t.at);
             return false;
         }
     }

@@ -53,6 +53,12 @@ const char *habit_help(const struct parse *p, bool wants_comma, bool wants_over)
     if (p->first.kind == MINIMIZE && p->last.kind == ',') {
         return "what belongs to the optimizer stands in its braces: `using opt.adamw{lr = 1e-3}`";
     }
+    if (p->first.kind == PARAM && (p->last.kind == SEP || p->last.newline)) {
+        return "a parameter has a first value, `= 0`, or is drawn, `~ nn.fan_in(I, O)`";
+    }
+    if (p->first.kind == METRIC && p->last.kind == ',') {
+        return "each metric has a line of its own, with `metric` before it";
+    }
     if (p->last.kind == FOR && p->open.n && p->first.at.start == p->last.at.start) {
         return "in `run`, `repeat (n) { .. }` repeats, and `train for 3 epochs` counts";
     }

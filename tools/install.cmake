@@ -43,6 +43,7 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/share/man/ DESTINATION share/man)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/share/bash-completion/ DESTINATION share/bash-completion)
 install(FILES README.md LICENSE DESTINATION share/doc/gml)
 install(DIRECTORY docs DESTINATION share/doc/gml)
+install(FILES grammar/README.md DESTINATION share/doc/gml/grammar)
 
 configure_file(tools/gml.pc.in ${CMAKE_BINARY_DIR}/gml.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/gml.pc DESTINATION lib/pkgconfig)
