@@ -168,7 +168,7 @@ struct env {
     bool in_fn;
 };
 struct module {
-    const char *name, *path, *folder;
+    const char *name, *path, *folder; /* path: without links */
     struct parsed parsed;
     uint16_t file;
     struct env *env;

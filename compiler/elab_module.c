@@ -1,5 +1,6 @@
 /* Files: reading the main file and its imports once, and binding their names anew for each attempt. */
 #include <fcntl.h>
+#include <stdlib.h>
 #include "compiler/elab.h"
 #include "runtime/base/seam.h"
 
@@ -21,6 +22,14 @@ static bool exists(const char *path)
         io_seam.close(fd);
     }
     return fd >= 0;
+}
+/* The same text for every name that links lead to the file by; a file is one module. */
+static const char *one_name(struct elab *e, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *name = real ? arena_strndup(e->arena, real, strlen(real)) : path;
+    free(real);
+    return name;
 }
 static bool load_imports(struct elab *e, struct module *m, uint32_t depth);
 
@@ -136,7 +145,7 @@ static struct module *load_import(struct elab *e, struct module *m, struct ast *
         }
         return NULL;
     }
-    struct module *known = find_module(e, path);
+    struct module *known = find_module(e, one_name(e, path));
     if (known) {
         if (known->loading) {
             report_cycle(e, m, known, a->span);
@@ -151,7 +160,7 @@ static struct module *load_import(struct elab *e, struct module *m, struct ast *
     struct module *i = arena_new_of(e->arena, struct module);
     const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
     i->name = arena_strndup(e->arena, base, strlen(base) > 4 ? strlen(base) - 4 : strlen(base));
-    i->path = path;
+    i->path = one_name(e, path);
     i->folder = folder_of(e, path);
     i->is_std = is_std;
     i->import = a->span;
@@ -181,7 +190,7 @@ bool load_main(struct elab *e, const char *path, const char *text, uint32_t n)
     struct module *m = arena_new_of(e->arena, struct module);
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *dot = strrchr(base, '.');
     m->name = arena_strndup(e->arena, base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
-    m->path = path;
+    m->path = one_name(e, path);
     m->folder = folder_of(e, path);
     m->is_main = true;
     return parse_module(e, m, path, text, n, 0);

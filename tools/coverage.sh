@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 want=${1:-0}
 build=build/coverage
-tests="format_test_npy format_test_safetensors format_test_csv format_test_idx format_test_zip malformed_test_malformed graph_test_gmlb run_test_data fuzz_test_corpus"
+tests="format_test_npy format_test_safetensors format_test_csv format_test_idx format_test_zip malformed_test_malformed graph_test_gmlb graph_test_gmlb_forged run_test_data fuzz_test_corpus"
 mkdir -p $build
 CC=gcc cmake -S . -B $build -G Ninja -DGML_CUDA=OFF -DGML_COVERAGE=ON -DCMAKE_BUILD_TYPE=Release >$build.log 2>&1 || { cat $build.log; exit 1; }
 # shellcheck disable=SC2086

@@ -39,12 +39,10 @@ static bool inflate_run(const unsigned char *from, uint64_t *in, unsigned char *
         s.avail_in = step_of(*in);
         s.avail_out = step_of(*out);
         uInt had_in = s.avail_in, had_out = s.avail_out;
-        state = inflate(&s, Z_NO_FLUSH);
+        state =
+            inflate(&s, Z_NO_FLUSH); /* Z_BUF_ERROR without progress: more data than room, or too little */
         *in -= had_in - s.avail_in;
         *out -= had_out - s.avail_out;
-        if (state == Z_OK && had_in == s.avail_in && had_out == s.avail_out) {
-            break; /* no progress: more data than room, or the other way round */
-        }
     }
     arena_free(scratch);
     return state == Z_STREAM_END;

@@ -112,9 +112,6 @@ static enum status append_member(const struct origin *o, const struct array *x, 
     struct text npy = {.arena = o->arena};
     const char *name = arena_printf(o->arena, "%s.npy", x->name);
     TRY(npy_append(o, x, &npy));
-    if (npy.n >= UINT32_MAX || to->n >= UINT32_MAX - npy.n || strlen(name) > UINT16_MAX) {
-        return format_error(o, DIAG_F3016, "an npz of more than 4 GiB");
-    }
     unsigned char tail[14] = {0};
     put_little(tail + 10, to->n, 4);
     text_append(central, "PK\1\2\24\0", 6);
@@ -128,19 +125,36 @@ static enum status append_member(const struct origin *o, const struct array *x, 
     return ST_OK;
 }
 
+/* Before anything is copied: all members are within what an npz without zip64 can say. Its records, the npy
+ * header and their padding are below MEMBER_BYTES, besides the name. */
+static enum status check_sizes(const struct origin *o, const struct array *x, uint32_t n)
+{
+    enum { MEMBER_BYTES = 1024 };
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t name = strlen(x[i].name);
+        if (name > UINT16_MAX - 4) {
+            return format_error(o, DIAG_F3016, "a name of %zu bytes", name);
+        }
+        total += MEMBER_BYTES + 2 * name;
+        if (x[i].n_bytes > UINT32_MAX || (total += x[i].n_bytes) > UINT32_MAX) {
+            return format_error(o, DIAG_F3016, "an npz of more than 4 GiB");
+        }
+    }
+    return ST_OK;
+}
+
 static enum status build(const struct origin *o, const struct array *x, uint32_t n, struct text *to)
 {
     struct text central = {.arena = o->arena};
     if (n > LIMIT_ZIP_MEMBERS) {
         return format_error(o, DIAG_F3016, "an npz of more than %d members", LIMIT_ZIP_MEMBERS);
     }
+    TRY(check_sizes(o, x, n));
     for (uint32_t i = 0; i < n; i++) {
         struct origin in = *o;
         in.member = x[i].name;
         TRY(append_member(&in, &x[i], to, &central));
-    }
-    if (to->n >= UINT32_MAX - central.n) {
-        return format_error(o, DIAG_F3016, "an npz of more than 4 GiB");
     }
     unsigned char end[ZIP_END_BYTES] = {'P', 'K', 5, 6};
     put_little(end + 8, n, 2);

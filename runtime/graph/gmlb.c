@@ -55,7 +55,7 @@ static uint64_t get_le(const char *from, int bytes)
 struct columns {
     VEC(uint32_t) in, dim, shape;
     VEC(int64_t) attr;
-    uint32_t *scope_index; /* by scope: index in `scopes` */
+    uint32_t *scope_index; /* by scope: index in `scopes` + 1 */
     VEC(char *) scopes;
 };
 
@@ -68,9 +68,9 @@ static uint32_t *column(struct arena *a, const struct graph *g, size_t *n)
 static uint32_t pack_scope(struct pack_ctx *c, struct columns *k, uint32_t scope)
 {
     if (scope && !k->scope_index[scope]) {
-        k->scope_index[scope] = k->scopes.n;
         vec_push(c->arena, &k->scopes,
                  arena_strndup(c->arena, c->g->scopes.at[scope], strlen(c->g->scopes.at[scope])));
+        k->scope_index[scope] = k->scopes.n;
     }
     return k->scope_index[scope];
 }
@@ -155,18 +155,17 @@ static void pack_sources(struct pack_ctx *c, Gmlb__Graph *m)
 
 enum status gmlb_write(const struct graph *g, struct arena *a, char **bytes, size_t *n)
 {
-    struct pack_ctx c = {.g = g, .arena = a};
+    struct pack_ctx c = {.g = g, .arena = a, .dim_index = arena_array(a, uint32_t, g->dims.list.n)};
     struct columns k = {.scope_index = arena_array(a, uint32_t, g->scopes.n)};
     Gmlb__Graph m = GMLB__GRAPH__INIT;
     Gmlb__Nodes nodes = GMLB__NODES__INIT;
-    vec_push(a, &k.scopes, arena_strndup(a, "", 0));
     pack_record(&c, &graph_record, g, &m.base);
     pack_nodes(&c, &k, &nodes);
     m.nodes = &nodes;
-    m.n_dim = c.dims.n ? c.dims.n - 1 : 0;
-    m.dim = c.dims.n ? c.dims.at + 1 : NULL;
-    m.n_scope = k.scopes.n - 1;
-    m.scope = k.scopes.at + 1;
+    m.n_dim = c.dims.n;
+    m.dim = c.dims.at;
+    m.n_scope = k.scopes.n;
+    m.scope = k.scopes.at;
     pack_sources(&c, &m);
     size_t payload = gmlb__graph__get_packed_size(&m);
     char *out = arena_alloc(a, HEADER + payload);
@@ -350,7 +349,7 @@ static enum status read_nodes(struct reader *r, const Gmlb__Graph *m, struct unp
 /* Run folders are named after the model. */
 static bool is_file_name(const char *s)
 {
-    return s && *s && *s != '.' && !strchr(s, '/');
+    return *s && *s != '.' && !strchr(s, '/');
 }
 
 static enum status read_graph(struct reader *r, const Gmlb__Graph *m)

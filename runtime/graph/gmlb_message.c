@@ -39,15 +39,11 @@ uint32_t pack_dim(struct pack_ctx *c, dim d)
     if (d == 0) {
         return 0;
     }
-    if (c->dims.n == 0) {
-        vec_push(c->arena, &c->dims, arena_strndup(c->arena, "", 0));
-        c->dim_index = arena_array(c->arena, uint32_t, c->g->dims.list.n);
-    }
     if (c->dim_index[d] == 0) {
         struct text t = {.arena = c->arena};
         dim_print(&c->g->dims, d, &t);
-        c->dim_index[d] = c->dims.n;
         vec_push(c->arena, &c->dims, t.at);
+        c->dim_index[d] = c->dims.n;
     }
     return c->dim_index[d];
 }
@@ -197,13 +193,10 @@ static bool unpack_strs(struct unpack_ctx *c, const struct field *f, char *const
 static bool unpack_array(struct unpack_ctx *c, const struct field *f, const ProtobufCMessage *m,
                          const ProtobufCFieldDescriptor *d, void *record)
 {
-    size_t n;
+    size_t n; /* of a file of at most LIMIT_GRAPH_BYTES */
     void *from;
     memcpy(&n, (const char *)m + d->quantifier_offset, sizeof n);
     memcpy(&from, slot_const(m, d), sizeof from);
-    if (n > UINT32_MAX / 2) {
-        return false;
-    }
     if (f->kind != FIELD_LIST) {
         return f->kind == FIELD_U32S ? unpack_u32s(c, f, from, (uint32_t)n, record)
                                      : unpack_strs(c, f, from, (uint32_t)n, record);

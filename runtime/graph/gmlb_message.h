@@ -10,7 +10,7 @@ struct pack_ctx {
     const struct graph *g;
     struct arena *arena;
     uint32_t *dim_index; /* by dim: index in `dims`, 0 = not used yet */
-    VEC(char *) dims;    /* at[0] = "" */
+    VEC(char *) dims;    /* index 1 is at[0] */
 };
 uint32_t pack_dim(struct pack_ctx *c, dim d);
 /* Fills a message from a record, lists included. */

@@ -2,6 +2,7 @@
  */
 #include <stdlib.h>
 #include <zlib.h>
+#include "runtime/format/internal.h"
 #include "tests/format/common.h"
 
 static const char npy[] = "\x93NUMPY\1\0\67\0{'descr': '|u1', 'fortran_order': False, 'shape': (2,)}ab";
@@ -185,11 +186,51 @@ START_TEST(two_members)
 }
 END_TEST
 
+/* Sizes beyond the 32 bits in which zlib counts: refused by what is there, not by what is claimed. */
+START_TEST(sizes_beyond_32_bits)
+{
+    static const unsigned char stored[] = {1, 3, 0, 0xfc, 0xff, 'a', 'b', 'c'};
+    unsigned char to[3];
+    uint64_t huge = (uint64_t)UINT32_MAX + 7;
+    ck_assert(inflate_exactly(stored, sizeof stored, to, 3, INFLATE_RAW));
+    ck_assert(!memcmp(to, "abc", 3));
+    ck_assert(!inflate_exactly(stored, sizeof stored, to, huge, INFLATE_RAW));
+    ck_assert(!inflate_exactly(stored, huge, to, 3, INFLATE_RAW));
+    ck_assert_uint_eq(inflate_start(stored, sizeof stored, to, huge, INFLATE_RAW), 3);
+    ck_assert(!inflate_exactly(stored, sizeof stored, to, 2, INFLATE_RAW));
+    ck_assert(!inflate_exactly(stored, sizeof stored - 1, to, 3, INFLATE_RAW));
+}
+END_TEST
+
+/* An npz that cannot say its sizes is refused before anything is copied: the bytes are not there. */
+START_TEST(too_large_to_write)
+{
+    int64_t rows[] = {(int64_t)1 << 29, (int64_t)1 << 28};
+    char *name = arena_alloc(arena, 70000);
+    memset(name, 'n', 65532);
+    for (int i = 0; i < 3; i++) {
+        struct array x[2];
+        for (int k = 0; k < 2; k++) {
+            x[k] = (struct array){.name = k ? "b" : "a", .type = FT_F64, .item_bytes = 8, .rank = 1};
+            x[k].dim[0] = i < 2 ? rows[i] : 1;
+            x[k].n_bytes = 8 * (uint64_t)x[k].dim[0];
+        }
+        x[1].name = i == 2 ? name : x[1].name;
+        diag_init(&sink, arena, NULL);
+        ck_assert_int_eq(npz_write("never.npz", x, 2, &sink), ST_DATA);
+        ck_assert_str_eq(diag_name(sink.list.at[0].code), "F3016");
+        ck_assert_ptr_nonnull(strstr(sink.list.at[0].message, i == 2 ? "65532 bytes" : "4 GiB"));
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("zip");
     tcase_add_checked_fixture(t, begin, end);
     tcase_add_loop_test(t, one_member, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_test(t, two_members);
+    tcase_add_test(t, sizes_beyond_32_bits);
+    tcase_add_test(t, too_large_to_write);
     return suite_run("zip", t, CK_FORK);
 }

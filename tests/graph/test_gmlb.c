@@ -1,5 +1,5 @@
 /* .gmlb: bytes read back to the same bytes; truncated, flipped and forged files are refused or harmless. */
-#include "tests/graph/common.h"
+#include "tests/graph/sealed.h"
 
 static char *bytes;
 static size_t n_bytes;
@@ -7,17 +7,6 @@ static size_t n_bytes;
 static void write_sample(void)
 {
     ck_assert_int_eq(gmlb_write(sample(), arena, &bytes, &n_bytes), ST_OK);
-}
-
-static enum status read_bytes(struct arena *a, const char *from, size_t n, struct diag_sink *s,
-                              struct graph **g)
-{
-    diag_init(s, a, NULL);
-    char *exact = malloc(n ? n : 1); /* so that a sanitizer sees the end */
-    memcpy(exact, from, n);
-    enum status status = gmlb_read(a, "m.gmlb", exact, n, s, g);
-    free(exact);
-    return status;
 }
 
 START_TEST(round_trip)
@@ -94,20 +83,6 @@ START_TEST(every_byte_flipped)
     }
 }
 END_TEST
-
-/* CRC32C bit by bit, so that a forged payload gets past the checksum. */
-static void seal(char *file, size_t n)
-{
-    uint32_t crc = ~0u;
-    for (size_t i = 32; i < n; i++) {
-        crc ^= (unsigned char)file[i];
-        for (int k = 0; k < 8; k++) {
-            crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
-        }
-    }
-    crc = ~crc;
-    memcpy(file + 28, &crc, 4);
-}
 
 /* A forger knows the checksum: every byte set to several values. What is accepted must verify and write. */
 START_TEST(forged_payload)
