@@ -119,13 +119,13 @@ layer lamb{lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-6, decay = 0.01, clip = non
 fn warm(peak, n)                   = peak * min(1, (f32(step) + 1) / max(1, n))
 fn constant(peak, warmup = 0)      = warm(peak, warmup)
 ## From a to b in n steps, then constant.
-fn linear(a, b, n, at = f32(step)) = a + (b - a) * clamp(at / n, 0, 1)
+fn linear(a, b, n, at = f32(step)) = a + (b - a) * clamp(at / max(1e-9, n), 0, 1)
 ## Times `rate` after every n steps, as torch.optim.lr_scheduler.StepLR.
-fn stairs(peak, n, rate = 0.1)     = peak * rate^floor(f32(step) / n)
+fn stairs(peak, n, rate = 0.1)     = peak * rate^floor(f32(step) / max(1e-9, n))
 ## Times `rate` within n steps.
-fn exponential(peak, n, rate = 0.1) = peak * rate^(f32(step) / n)
+fn exponential(peak, n, rate = 0.1) = peak * rate^(f32(step) / max(1e-9, n))
 ## Warm-up, then with the inverse root of the step: Vaswani et al. 2017, section 5.3, with the peak given.
-fn inverse_root(peak, warmup)      = peak * min((f32(step) + 1) / warmup, sqrt(warmup / (f32(step) + 1)))
+fn inverse_root(peak, warmup)      = peak * min((f32(step) + 1) / max(1, warmup), sqrt(max(1, warmup) / (f32(step) + 1)))
 ## Half a cosine from a at x = 0 to b at x = 1: Loshchilov and Hutter 2017, equation 5.
 fn half_cosine(a, b, x)            = b + (a - b) * 0.5 * (1 + cos(pi * x))
 ## Warm-up, then half a cosine down to `floor` at step `total`.
