@@ -140,7 +140,8 @@ static void compute_member(struct elab *e, struct module *mod, struct member *m)
              "the member `%s` is declared %s for a row, its text gives %s over all rows", m->ast->name,
              ttype_text(e, m->type), type_text(e->g, &found));
         diag_label(e->sink, m->ast->type->span, "declared here");
-        diag_help(e->sink, "axis 0 are the rows; the declared type is that of one row");
+        diag_help(e->sink,
+                  "axis 0 are the rows; the declared type is that of one row, also of what `field` reads");
         n = 0;
     }
     if (n) {
