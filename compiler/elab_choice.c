@@ -329,6 +329,12 @@ static struct value run_bernoulli(struct elab *e, struct bcall *c)
 /* rand.int(shape, n): whole numbers in 0 .. n - 1. */
 static struct value run_int(struct elab *e, struct bcall *c)
 {
+    struct value most = c->arg[1];
+    if (most.kind == V_NUM && most.known && !most.live && most.is_int && most.num < 1) {
+        fail(e, DIAG_E2009, c->span[1], "`rand.int` draws one of at least 1 values, found %g", most.num);
+        diag_help(e->sink, "rand.int(shape, n) gives 0 .. n - 1");
+        return poison();
+    }
     build_at(e, c->span_at);
     val n = is_number(c->arg[1]) ? emit_beside(e, c->arg[1], DT_I32, c->span[1], "the number of values")
                                  : want_tensor(e, c->arg[1], c->span[1], "the number of values", NULL);

@@ -24,4 +24,5 @@ phase p {
     let e17 = put(i, 0, 0.5)
     let e18 = stack([i, 0.5 + 0])
     let e19 = search(i, 0.5)
+    let e20 = rand.int([2], 0)
 }
