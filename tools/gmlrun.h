@@ -28,6 +28,7 @@ enum {
     OPT_AGAINST,
     OPT_TOLERANCE,
     OPT_MAP,
+    OPT_ALLOW_NONFINITE,
     OPT_OUTPUT,
     OPT_STAGE,
     OPT_LATER,

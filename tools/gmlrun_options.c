@@ -53,6 +53,8 @@ static const struct option_spec table[] = {
                        "relative difference of losses that is allowed; default 0.001", "compare"},
     [OPT_MAP] = {"map", 0, OPTION_PAIRS, "OLD=NEW",
                  "rename tensors of the weights file, `*` = any text; may be repeated", RUNS},
+    [OPT_ALLOW_NONFINITE] = {"allow-nonfinite", 0, OPTION_FLAG, NULL,
+                             "load weights that hold NaN or infinity", RUNS},
     [OPT_OUTPUT] = {"output", 0, OPTION_MANY, "NAME", "only this output of the phase; may be repeated",
                     "predict"},
     [OPT_STAGE] = {"stage", 0, OPTION_CHOICE, "graph|plan", "what to dump; default graph", "dump"},
@@ -194,6 +196,7 @@ enum status call_options(struct call *c)
     c->run.threads = (int)number(c, OPT_THREADS, 0);
     c->run.out = v[OPT_OUT].text;
     c->run.weights = v[OPT_WEIGHTS].text;
+    c->run.allow_nonfinite = v[OPT_ALLOW_NONFINITE].given;
     c->run.phase = v[OPT_PHASE].text;
     c->run.log_every = number(c, OPT_LOG_EVERY, 0);
     c->run.max_skips = number(c, OPT_MAX_SKIPS, LIMIT_SKIPS_IN_ROW);

@@ -17,9 +17,10 @@ struct weight_map {
     const char *from, *to;
 };
 /* The image changes only when everything fits: F2201 with a table of missing, unexpected and wrong tensors;
- * U1002 for a map that fits no tensor. */
+ * U1002 for a map that fits no tensor; F2202 for NaN and infinity, unless they are allowed. */
 MUST_CHECK enum status weights_load(const struct plan *p, void *image, const char *path,
-                                    const struct weight_map *map, uint32_t n_map, struct diag_sink *sink);
+                                    const struct weight_map *map, uint32_t n_map, bool allow_nonfinite,
+                                    struct diag_sink *sink);
 /* The renaming alone; names go to `a`. */
 MUST_CHECK enum status weights_rename(struct arena *a, struct array_file *f, const char *path,
                                       const struct weight_map *map, uint32_t n_map, struct diag_sink *sink);

@@ -135,6 +135,16 @@ static void note_too_large(struct difference *d, const struct plan *p, const str
     }
 }
 
+static void show_rows(const struct difference *d, struct diag_sink *sink)
+{
+    for (uint32_t i = 0; i < d->rows.n && i < SHOWN; i++) {
+        diag_note(sink, "%s", d->rows.at[i]);
+    }
+    if (d->rows.n > SHOWN) {
+        diag_note(sink, "and %u more", d->rows.n - SHOWN);
+    }
+}
+
 static enum status check(const struct plan *p, const struct array_file *f, const char *path,
                          struct diag_sink *sink)
 {
@@ -149,14 +159,38 @@ static enum status check(const struct plan *p, const struct array_file *f, const
     }
     enum status st = diag_emit(sink, DIAG_F2201, NO_SPAN, "%s does not fit the model: %u difference%s", path,
                                d.rows.n, d.rows.n == 1 ? "" : "s");
-    for (uint32_t i = 0; i < d.rows.n && i < SHOWN; i++) {
-        diag_note(sink, "%s", d.rows.at[i]);
-    }
-    if (d.rows.n > SHOWN) {
-        diag_note(sink, "and %u more", d.rows.n - SHOWN);
-    }
+    show_rows(&d, sink);
     diag_help(sink, unexpected ? "--map OLD=NEW renames keys of the file, as in --map 'net.*=model.*'"
                                : "run.json beside the weights holds the configs they were trained with");
+    return st;
+}
+
+/* A file that would make every result NaN is refused unless that is wanted. */
+static enum status check_finite(const struct array_file *f, const char *path, struct diag_sink *sink)
+{
+    struct difference d = {.arena = sink->arena};
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct array *x = &f->at[i];
+        int64_t n = array_count(x), bad = 0, first = 0;
+        for (int64_t k = n; k-- > 0;) {
+            bool wrong = !isfinite(array_number(x, k));
+            bad += wrong;
+            first = wrong ? k : first;
+        }
+        if (bad) {
+            const char *row =
+                arena_printf(d.arena, "%s: %lld of %lld numbers, the first is element %lld: %g", x->name,
+                             (long long)bad, (long long)n, (long long)first, array_number(x, first));
+            vec_push(d.arena, &d.rows, row);
+        }
+    }
+    if (!d.rows.n) {
+        return ST_OK;
+    }
+    enum status st = diag_emit(sink, DIAG_F2202, NO_SPAN, "%s: %u tensor%s with NaN or infinity", path,
+                               d.rows.n, d.rows.n == 1 ? "" : "s");
+    show_rows(&d, sink);
+    diag_help(sink, "--allow-nonfinite loads them as they are");
     return st;
 }
 
@@ -192,7 +226,7 @@ static void help_find(const char *path, struct diag_sink *sink)
 }
 
 enum status weights_load(const struct plan *p, void *image, const char *path, const struct weight_map *map,
-                         uint32_t n_map, struct diag_sink *sink)
+                         uint32_t n_map, bool allow_nonfinite, struct diag_sink *sink)
 {
     struct arena *a = arena_new();
     struct array_file f;
@@ -202,6 +236,7 @@ enum status weights_load(const struct plan *p, void *image, const char *path, co
     }
     st = st == ST_OK ? weights_rename(a, &f, path, map, n_map, sink) : st;
     st = st == ST_OK ? check(p, &f, path, sink) : st;
+    st = st == ST_OK && !allow_nonfinite ? check_finite(&f, path, sink) : st;
     for (uint32_t v = 1; st == ST_OK && v < p->graph->vars.n; v++) {
         if (p->graph->vars.at[v].kind == VAR_PARAM) {
             copy_in(array_find(&f, p->graph->vars.at[v].key), &p->var[v].view, image);

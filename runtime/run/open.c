@@ -200,7 +200,9 @@ static enum status fill_image(struct run *r)
     data_close(r->data);
     r->data = NULL;
     const struct run_options *o = r->o;
-    return o->weights ? weights_load(r->plan, r->image, o->weights, o->map, o->n_map, r->sink) : ST_OK;
+    return o->weights
+               ? weights_load(r->plan, r->image, o->weights, o->map, o->n_map, o->allow_nonfinite, r->sink)
+               : ST_OK;
 }
 
 /* -- the device */

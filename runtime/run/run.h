@@ -32,8 +32,9 @@ struct run_options {
     const char *weights;
     const struct weight_map *map; /* renames tensors of the weights file */
     uint32_t n_map;
-    const char *phase; /* evaluation and benchmark; NULL = the obvious one */
-    int64_t log_every; /* 0 = 1/200 of the run */
+    bool allow_nonfinite; /* load weights that hold NaN or infinity */
+    const char *phase;    /* evaluation and benchmark; NULL = the obvious one */
+    int64_t log_every;    /* 0 = 1/200 of the run */
     int64_t max_skips;
     const char *cuda_path;
     bool quiet, debug_plan, parts;

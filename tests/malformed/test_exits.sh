@@ -48,6 +48,16 @@ exits 4 R1001 $plain --data d=.
 # Weights: a file that is wrong, one that does not fit, one that does.
 weights="$bin/gmlrun predict model.gml --device cpu --phase apply --weights"
 exits 3 F2001 $weights "$files/20-cut-off.safetensors"
+python3 - <<'P'
+import json, struct
+h = json.dumps({"line.w": {"dtype": "F32", "shape": [], "data_offsets": [0, 4]}}).encode()
+for name, value in ("w", 3), ("nan", float("nan")):
+    open(name + ".safetensors", "wb").write(struct.pack("<Q", len(h)) + h + struct.pack("<f", value))
+P
+exits 0 "12" $weights w.safetensors
+exits 3 "F2202]: nan.safetensors: 1 tensor with NaN" $weights nan.safetensors
+exits 3 "line.w: 1 of 1 numbers, the first is element 0: nan" $weights nan.safetensors
+exits 0 "nan" $weights nan.safetensors --allow-nonfinite
 exits 3 F2010 $weights "$files/20-overlap.safetensors"
 
 # Models and graphs.

@@ -1,4 +1,5 @@
 /* Weights: what is saved comes back, padding is not stored, and differences are listed. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "runtime/checkpoint/checkpoint.h"
@@ -50,7 +51,7 @@ START_TEST(round_trip)
     ck_assert_uint_eq(f.n, 2);
     ck_assert_str_eq(f.at[0].name, "net.a.w");
     ck_assert_uint_eq(f.at[0].n_bytes, 24);
-    ck_assert_int_eq(weights_load(&plan, back, path, NULL, 0, &sink), ST_OK);
+    ck_assert_int_eq(weights_load(&plan, back, path, NULL, 0, false, &sink), ST_OK);
     ck_assert_mem_eq(back, image, 24);
     ck_assert_mem_eq(back + 64, image + 64, 8);
     ck_assert(back[6] == 0 && back[66] == 0);
@@ -63,7 +64,7 @@ START_TEST(f32_file_into_an_f64_model)
     double wide[128] = {0};
     ck_assert_int_eq(weights_save(&plan, image, path, &sink), ST_OK);
     plan.var[g->vars.n - 1].view.dtype = plan.var[g->vars.n - 3].view.dtype = DT_F64;
-    ck_assert_int_eq(weights_load(&plan, wide, path, NULL, 0, &sink), ST_OK);
+    ck_assert_int_eq(weights_load(&plan, wide, path, NULL, 0, false, &sink), ST_OK);
     ck_assert(wide[0] == 1.5 && wide[1] == -2.25);
 }
 END_TEST
@@ -78,12 +79,12 @@ START_TEST(bf16_parameters)
     memcpy(image, bits, sizeof bits);
     ck_assert_int_eq(weights_save(&plan, wide, path, &sink), ST_OK);
     plan.var[g->vars.n - 1].view.dtype = plan.var[g->vars.n - 3].view.dtype = DT_BF16;
-    ck_assert_int_eq(weights_load(&plan, back, path, NULL, 0, &sink), ST_OK);
+    ck_assert_int_eq(weights_load(&plan, back, path, NULL, 0, false, &sink), ST_OK);
     ck_assert(back[0] == 0x3f80 && back[1] == 0xc010 && back[2] == 0x3f82);
     ck_assert_int_eq(weights_save(&plan, image, path, &sink), ST_OK);
     ck_assert_int_eq(safetensors_read(arena, path, &sink, &f), ST_OK);
     ck_assert(f.at[0].type == FT_BF16 && f.at[0].n_bytes == 12);
-    ck_assert_int_eq(weights_load(&plan, back, path, NULL, 0, &sink), ST_OK);
+    ck_assert_int_eq(weights_load(&plan, back, path, NULL, 0, true, &sink), ST_OK);
     ck_assert_mem_eq(back, bits, sizeof bits);
 }
 END_TEST
@@ -101,7 +102,7 @@ START_TEST(differences_are_listed_and_nothing_changes)
          .n_bytes = 24},
         {.name = "net.c", .type = FT_F32, .item_bytes = 4, .rank = 1, .dim = {1}, .bytes = x, .n_bytes = 4}};
     ck_assert_int_eq(safetensors_write(path, list, 2, NULL, &sink), ST_OK);
-    ck_assert_int_eq(weights_load(&plan, image, path, NULL, 0, &sink), ST_DATA);
+    ck_assert_int_eq(weights_load(&plan, image, path, NULL, 0, false, &sink), ST_DATA);
     ck_assert_uint_eq(sink.list.n, 1);
     const struct diag *d = &sink.list.at[0];
     ck_assert_int_eq(d->code, DIAG_F2201);
@@ -132,14 +133,20 @@ START_TEST(numbers_beyond_f32_are_refused)
                             .bytes = y,
                             .n_bytes = 16}};
     ck_assert_int_eq(safetensors_write(path, list, 2, NULL, &sink), ST_OK);
-    ck_assert_int_eq(weights_load(&plan, image, path, NULL, 0, &sink), ST_DATA);
+    ck_assert_int_eq(weights_load(&plan, image, path, NULL, 0, false, &sink), ST_DATA);
     ck_assert_uint_eq(sink.list.at[0].notes.n, 1);
     ck_assert_str_eq(sink.list.at[0].notes.at[0], "too large   net.b.w: -1e+39, element 1, does not fit f32");
     ck_assert(image[0] == 0);
     y[1] = -1e38;
     ck_assert_int_eq(safetensors_write(path, list, 2, NULL, &sink), ST_OK);
-    ck_assert_int_eq(weights_load(&plan, image, path, NULL, 0, &sink), ST_OK);
-    ck_assert(image[5] == 6 && image[65] == -1e38f);
+    sink.list.n = 0;
+    ck_assert_int_eq(weights_load(&plan, image, path, NULL, 0, false, &sink), ST_DATA);
+    ck_assert_int_eq(sink.list.at[0].code, DIAG_F2202);
+    ck_assert_uint_eq(sink.list.at[0].notes.n, 1);
+    ck_assert_str_eq(sink.list.at[0].notes.at[0], "net.b.w: 1 of 2 numbers, the first is element 0: inf");
+    ck_assert(image[0] == 0);
+    ck_assert_int_eq(weights_load(&plan, image, path, NULL, 0, true, &sink), ST_OK);
+    ck_assert(image[5] == 6 && isinf(image[64]) && image[65] == -1e38f);
 }
 END_TEST
 
