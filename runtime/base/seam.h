@@ -31,7 +31,9 @@ extern struct clock_seam clock_seam;
  * max. Codes F0101 (not there), R1001 (cannot open/read), R1002 (too large). */
 MUST_CHECK enum status file_read(struct arena *a, const char *path, uint64_t max, char **text, size_t *n,
                                  struct diag_sink *sink);
-/* Writes path.tmp, fsyncs, renames into place: the old file stays whole until the new one is. Code R1003. */
+/* Writes path.tmp, fsyncs, renames into place: the old file stays whole until the new one is. A character
+ * device
+ * (/dev/null) is written itself. Code R1003. */
 MUST_CHECK enum status file_write(const char *path, const void *bytes, size_t n, struct diag_sink *sink);
 
 #endif

@@ -118,6 +118,9 @@ START_TEST(limits_and_odd_files)
     ck_assert_int_eq(sink.list.at[1].code, DIAG_R1002);
     ck_assert_int_eq(file_read(arena, folder, 10, &text, &n, &sink), ST_RESOURCE);
     unlink(path);
+    struct stat device;
+    ck_assert_int_eq(file_write("/dev/null", "x", 1, &sink), ST_OK); /* not renamed over */
+    ck_assert(stat("/dev/null", &device) == 0 && S_ISCHR(device.st_mode));
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_int_eq(file_read(arena, path, 10, &text, &n, &sink), ST_RESOURCE); /* and does not hang */
     ck_assert_int_eq(file_write(path, "", 0, &sink), ST_OK);
