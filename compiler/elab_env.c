@@ -247,7 +247,9 @@ static void unknown_name(struct elab *e, struct env *env, const char *name, stru
         return;
     }
     fail(e, DIAG_E1001, at, want == WANT_DATA ? "no data set `%s`" : "unknown name `%s`", name);
-    advise_name(e, env, name, want);
+    if (!e->sink->dropped) { /* told once: a loop may come here a million times */
+        advise_name(e, env, name, want);
+    }
 }
 static const char *what_text(enum slot_what w)
 {
