@@ -57,7 +57,7 @@ if [ "${1:-}" = all ]; then
     build test-clang clang -DCMAKE_BUILD_TYPE=Release -DGML_CUDA=OFF
     tests test-clang -LE 'slow'
     same_graphs test test-clang
-    say "fuzz: 20 s a target"
-    sh tools/fuzz.sh 0.34
+    say "fuzz: 6 s a target"
+    sh tools/fuzz.sh 0.1
 fi
 say "all done"
