@@ -393,6 +393,10 @@ int main(int argc, char **argv)
     bool same = report_bits(&p, "graph against a third replay", gpu[0], gpu[1]);
     same = report_bits(&p, "graph against kernel by kernel", gpu[0], gpu[2]) && same;
     bool faults = check_faults(b, &d.target, gpu[1]);
+    mem_free(cpu, IMAGE);
+    for (int i = 0; i < 3; i++) {
+        mem_free(gpu[i], IMAGE);
+    }
     parity_free(&p);
     return bad || missing || !same || !faults;
 }
