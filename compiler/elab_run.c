@@ -79,8 +79,26 @@ static void go(struct elab *e, struct ast *a, uint32_t id)
     }
     e->g->run.at[id] = s;
 }
-/* `save best e`: a phase with one output. */
-static uint32_t expression_phase(struct elab *e, struct ast *a)
+/* The value of an expression as one number; 0 after an error. A condition must be a bool. */
+static val one_value(struct elab *e, struct ast *a, bool condition)
+{
+    struct type t;
+    struct value v = eval(e, a, e->modules.at[0]->env);
+    val n = want_tensor(e, v, a->span, "this", &t);
+    if (n && condition && (t.rank || t.dtype != DT_BOOL)) {
+        fail(e, DIAG_E2023, a->span, "the condition of `stop when` is one bool, found %s",
+             type_text(e->g, &t));
+        diag_help(e->sink, t.rank ? "all(..) and any(..) make one of many" : "compare it with a number");
+        return 0;
+    }
+    if (n && t.rank) {
+        fail(e, DIAG_E2070, a->span, "this must be one number, found %s", type_text(e->g, &t));
+        return 0;
+    }
+    return n ? reported(e, n) : 0;
+}
+/* `save best e` and `stop when c`: a phase with one output. */
+static uint32_t expression_phase(struct elab *e, struct ast *a, bool condition)
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < e->g->phases.n; i++) {
@@ -93,17 +111,11 @@ static uint32_t expression_phase(struct elab *e, struct ast *a)
     }
     struct phase p = {.name = arena_printf(e->arena, "run.%u", k), .kind = PHASE_RUN, .span = a->span};
     uint32_t index = e->g->phases.n;
-    struct type t;
     vec_push(e->g->arena, &e->g->phases, p);
     enter_phase(e, (uint16_t)index);
-    struct value v = eval(e, a, e->modules.at[0]->env);
-    val n = want_tensor(e, v, a->span, "this", &t);
-    if (n && t.rank) {
-        fail(e, DIAG_E2070, a->span, "this must be one number, found %s", type_text(e->g, &t));
-        n = 0;
-    }
+    val n = one_value(e, a, condition);
     if (n) {
-        struct output o = {.name = "value", .value = reported(e, n), .span = a->span};
+        struct output o = {.name = "value", .value = n, .span = a->span};
         vec_push(e->g->arena, &e->g->phases.at[index].outputs, o);
     }
     enter_phase(e, 0);
@@ -121,12 +133,46 @@ static void save(struct elab *e, struct ast *a, uint32_t id)
     }
     e->g->run.at[id].file = a->str;
     if (a->a) {
-        uint32_t x = expression_phase(e, a->a);
+        uint32_t x = expression_phase(e, a->a, false);
         e->g->run.at[id].expr = x;
     }
 }
-static void block(struct elab *e, struct ast *b, uint32_t id);
-static uint32_t statement(struct elab *e, struct ast *a)
+static void stop(struct elab *e, struct ast *a, uint32_t id, bool in_repeat)
+{
+    if (!in_repeat) {
+        fail(e, DIAG_E2023, a->span, "`stop when` leaves a `repeat`, and none is around it");
+        diag_help(e->sink, "repeat (100) { .. stop when eval.acc > 0.99 }");
+        return;
+    }
+    uint32_t x = expression_phase(e, a->a, true);
+    e->g->run.at[id].expr = x;
+}
+/* `every n rounds`, `every n PHASE`. */
+static void every(struct elab *e, struct ast *a, uint32_t id, bool in_repeat)
+{
+    struct run_stmt s = e->g->run.at[id];
+    bool rounds = !strcmp(a->str, "rounds") || !strcmp(a->str, "round");
+    int64_t n;
+    if (!want_count(e, a->a, "the number behind `every`", &s.count)) {
+        return;
+    }
+    if (dim_is_const(&e->g->dims, s.count, &n) && n < 1) {
+        fail(e, DIAG_E2023, a->a->span, "`every %lld` is never: it takes a number from 1", (long long)n);
+        return;
+    }
+    if (rounds && !in_repeat) {
+        fail(e, DIAG_E2023, a->span, "`rounds` are those of a `repeat`, and none is around it");
+        diag_help(e->sink, "every %s PHASE counts launches of a phase", source_slice(e, a->a->span));
+        return;
+    }
+    struct ast phase = {.kind = AST_GO, .name = a->str, .span = a->span, .name_span = a->name_span};
+    s.unit = rounds ? UNIT_ROUNDS : UNIT_PHASE;
+    if (rounds || find_phase(e, &phase, &s.phase)) {
+        e->g->run.at[id] = s;
+    }
+}
+static void block(struct elab *e, struct ast *b, uint32_t id, bool in_repeat);
+static uint32_t statement(struct elab *e, struct ast *a, bool in_repeat)
 {
     static const enum run_kind kinds[AST_COUNT] = {[AST_GO] = RUN_GO,
                                                    [AST_REPEAT] = RUN_REPEAT,
@@ -146,25 +192,26 @@ static uint32_t statement(struct elab *e, struct ast *a)
         if (want_count(e, a->a, "the number of rounds", &count)) {
             e->g->run.at[id].count = count;
         }
-        block(e, a->b, id);
+        block(e, a->b, id, true);
         break;
     case AST_EVERY:
-        refuse(e, a->span, "`every`");
+        every(e, a, id, in_repeat);
+        block(e, a->b, id, in_repeat);
         break;
     case AST_STOP:
-        refuse(e, a->span, "`stop when`");
+        stop(e, a, id, in_repeat);
         break;
     default:
         break;
     }
     return id;
 }
-static void block(struct elab *e, struct ast *b, uint32_t id)
+static void block(struct elab *e, struct ast *b, uint32_t id, bool in_repeat)
 {
     uint32_t *child = arena_array(e->g->arena, uint32_t, b->list.n ? b->list.n : 1), n = 0;
     for (uint32_t i = 0; i < b->list.n; i++) {
         if (b->list.at[i]->kind != AST_NONE) {
-            child[n++] = statement(e, b->list.at[i]);
+            child[n++] = statement(e, b->list.at[i], in_repeat);
         }
     }
     e->g->run.at[id].child = child;
@@ -176,5 +223,5 @@ void elaborate_run(struct elab *e, struct ast *run)
         fail(e, DIAG_E1007, run->span, "a second `run` block");
         return;
     }
-    block(e, run->b, add_stmt(e, RUN_BLOCK, run->span));
+    block(e, run->b, add_stmt(e, RUN_BLOCK, run->span), false);
 }

@@ -8,7 +8,7 @@ static const struct run_stmt *stmt(const struct run *r, uint32_t i)
     return &r->graph->run.at[i];
 }
 
-/* `for n ..`, `repeat (n)`, `every n ..`; without a number 1. */
+/* `for n ..`, `repeat (n)`, `every n ..`; without a number 1. Only `every` cannot be 0. */
 static enum status count_of(struct run *r, const struct run_stmt *s, int64_t *n)
 {
     *n = 1;
@@ -16,6 +16,12 @@ static enum status count_of(struct run *r, const struct run_stmt *s, int64_t *n)
         struct text t = {.arena = r->sink->arena};
         dim_print(&r->graph->dims, s->count, &t);
         return diag_emit(r->sink, DIAG_E3102, s->span, "`%s` has no whole value here", t.at);
+    }
+    if (s->kind == RUN_EVERY && *n < 1) {
+        enum status st = diag_emit(r->sink, DIAG_E3111, s->span,
+                                   "`every %lld` is never: it takes a number from 1", (long long)*n);
+        diag_help(r->sink, "`repeat (0) { .. }` is what never runs");
+        return st;
     }
     return ST_OK;
 }
@@ -51,7 +57,9 @@ struct tally {
     int64_t *launches; /* by phase */
     int64_t *mark;     /* by statement */
     int64_t round;
+    int64_t work; /* statements walked through, against MAX_WORK */
 };
+enum { MAX_WORK = 1 << 24 };
 
 static int64_t capped(int64_t a, int64_t b, int64_t c)
 {
@@ -101,34 +109,114 @@ static enum status tally_children(struct run *r, const struct run_stmt *s, struc
 }
 
 /* Without an EVERY inside all rounds are alike: one is walked and the rest multiplied. */
+static enum status tally_alike(struct run *r, const struct run_stmt *s, int64_t n, struct tally *t)
+{
+    struct arena *a = arena_new();
+    uint32_t phases = r->graph->phases.n;
+    int64_t *before = arena_array(a, int64_t, phases);
+    memcpy(before, t->launches, phases * sizeof *before);
+    enum status st = n > 0 ? tally_children(r, s, t) : ST_OK;
+    for (uint32_t p = 0; p < phases && n > 0; p++) {
+        t->launches[p] = capped(t->launches[p], t->launches[p] - before[p], n - 1);
+    }
+    arena_free(a);
+    return st;
+}
+
+/* How each EVERY inside statement i stands after a round: the rest of its counter, and the multiples it has
+ * not seen. Rounds of an inner repeat start anew, so they do not count. */
+static void standing(const struct run *r, uint32_t i, bool inner, const struct tally *t, int64_t (*out)[2])
+{
+    const struct run_stmt *s = stmt(r, i);
+    int64_t n;
+    if (s->kind == RUN_EVERY && !(inner && s->unit == UNIT_ROUNDS) &&
+        dim_eval(&r->graph->dims, &r->plan->binding, s->count, &n)) {
+        int64_t now = s->unit == UNIT_ROUNDS ? t->round : t->launches[s->phase];
+        out[i][0] = now % n;
+        out[i][1] = now / n - t->mark[i];
+    }
+    for (uint32_t k = 0; k < s->n_child; k++) {
+        const struct run_stmt *child = stmt(r, s->child[k]);
+        standing(r, s->child[k], inner || child->kind == RUN_REPEAT, t, out);
+    }
+}
+
+/* Where a round began as an earlier one did: what lies between them repeats. */
+struct cycle {
+    int64_t round;
+    int64_t (*stands)[2], (*now)[2]; /* by statement */
+    int64_t *launches, *mark;
+};
+
+static void cycle_keep(const struct run *r, struct cycle *c, const struct tally *t)
+{
+    c->round = t->round;
+    memcpy(c->stands, c->now, r->graph->run.n * sizeof *c->now);
+    memcpy(c->launches, t->launches, r->graph->phases.n * sizeof *t->launches);
+    memcpy(c->mark, t->mark, r->graph->run.n * sizeof *t->mark);
+}
+
+static void cycle_skip(const struct run *r, const struct cycle *c, int64_t n, struct tally *t)
+{
+    int64_t length = t->round - c->round, times = (n - t->round) / length;
+    for (uint32_t p = 0; p < r->graph->phases.n; p++) {
+        t->launches[p] = capped(t->launches[p], t->launches[p] - c->launches[p], times);
+    }
+    for (uint32_t k = 0; k < r->graph->run.n; k++) {
+        t->mark[k] = capped(t->mark[k], t->mark[k] - c->mark[k], times);
+    }
+    t->round += times * length;
+}
+
+/* Rounds with an EVERY inside are walked one by one until they repeat (found as Brent does, against the round
+ * of the last power of two). */
+static enum status tally_rounds(struct run *r, uint32_t i, int64_t n, struct tally *t, struct arena *a)
+{
+    uint32_t stmts = r->graph->run.n;
+    size_t bytes = stmts * sizeof(int64_t[2]);
+    struct cycle c = {.stands = arena_alloc(a, bytes),
+                      .now = arena_alloc(a, bytes),
+                      .launches = arena_array(a, int64_t, r->graph->phases.n),
+                      .mark = arena_array(a, int64_t, stmts)};
+    memset(c.now, 0, bytes);
+    forget_rounds(r, i, t->mark);
+    for (t->round = 1; t->round <= n; t->round++) {
+        TRY(tally_children(r, stmt(r, i), t));
+        standing(r, i, false, t, c.now);
+        if (c.round && !memcmp(c.now, c.stands, bytes)) {
+            cycle_skip(r, &c, n, t);
+            c.round = 0; /* the rest is less than a cycle */
+        } else if ((t->round & (t->round - 1)) == 0) {
+            cycle_keep(r, &c, t);
+        }
+    }
+    return ST_OK;
+}
+
 static enum status tally_repeat(struct run *r, uint32_t i, struct tally *t)
 {
     const struct run_stmt *s = stmt(r, i);
     int64_t n, outer = t->round;
     TRY(count_of(r, s, &n));
     if (!has_every(r, i)) {
-        struct arena *a = arena_new();
-        uint32_t phases = r->graph->phases.n;
-        int64_t *before = arena_array(a, int64_t, phases);
-        memcpy(before, t->launches, phases * sizeof *before);
-        enum status st = n > 0 ? tally_children(r, s, t) : ST_OK;
-        for (uint32_t p = 0; p < phases && n > 0; p++) {
-            t->launches[p] = capped(t->launches[p], t->launches[p] - before[p], n - 1);
-        }
-        arena_free(a);
-        return st;
+        return tally_alike(r, s, n, t);
     }
-    forget_rounds(r, i, t->mark);
-    for (t->round = 1; t->round <= n; t->round++) {
-        TRY(tally_children(r, s, t));
-    }
+    struct arena *a = arena_new();
+    enum status st = tally_rounds(r, i, n, t, a);
+    arena_free(a);
     t->round = outer;
-    return ST_OK;
+    return st;
 }
 
 static enum status tally_stmt(struct run *r, uint32_t i, struct tally *t)
 {
     const struct run_stmt *s = stmt(r, i);
+    if (++t->work > MAX_WORK) {
+        return diag_emit(r->sink, DIAG_E3111, s->span,
+                         "the schedule is too long to be planned: more than %d statements, and no part of it "
+                         "repeats",
+                         (int)MAX_WORK);
+    }
     switch (s->kind) {
     case RUN_BLOCK:
         return tally_children(r, s, t);
@@ -204,7 +292,7 @@ enum status block_plan(struct run *r)
         return ST_OK;
     }
     TRY(check_saves(r));
-    struct tally t = {arena_array(r->arena, int64_t, phases), arena_array(r->arena, int64_t, n), 0};
+    struct tally t = {arena_array(r->arena, int64_t, phases), arena_array(r->arena, int64_t, n), 0, 0};
     TRY(tally_stmt(r, 0, &t));
     for (uint32_t p = 0; p < phases; p++) {
         r->phase[p].planned = t.launches[p];
@@ -227,27 +315,39 @@ static enum status go(struct run *r, const struct run_stmt *s)
     return ST_OK;
 }
 
-/* An expression of the block: brings the control block and what it reads to the host and computes there. */
+/* Brings what the phase reads beside the control block to the host; false in *any when it reads nothing. */
+static enum status bring(struct run *r, uint32_t phase, bool *any)
+{
+    const struct graph *g = r->graph;
+    *any = false;
+    for (uint32_t i = 1; i < g->nodes.n; i++) {
+        const struct node *n = graph_node(g, i);
+        if (n->phase != phase || (n->op != OP_read && n->op != OP_tree)) {
+            continue;
+        }
+        int64_t index = node_attrs(g, n)[0];
+        const struct plan_var *var = &r->plan->var[n->op == OP_read ? index : 0];
+        TRY(*any ? ST_OK : settle(r));
+        *any = true;
+        TRY(n->op == OP_read ? download(r, var->offset, var->bytes)
+                             : download(r, r->plan->tree_offset[index], r->plan->tree_bytes[index]));
+    }
+    return ST_OK;
+}
+
+/* An expression of the block, computed on the host. Counters and metrics of phases are there already, from
+ * the slots of their launches (take); states and parameters are downloaded. */
 static enum status evaluate(struct run *r, uint32_t phase, double *out)
 {
     const struct graph *g = r->graph;
     const struct plan_variant *v = plan_find(r->plan, phase, false);
+    bool any;
     if (!v || v->n_output < 1) {
         return diag_emit(r->sink, DIAG_I0001, g->phases.at[phase].span,
                          "expression of `run` was not planned");
     }
-    TRY(settle(r));
-    TRY(download(r, r->plan->control, sizeof(struct control)));
-    for (uint32_t i = 1; i < g->nodes.n; i++) {
-        const struct node *n = graph_node(g, i);
-        if (n->phase == phase && n->op == OP_read) {
-            const struct plan_var *var = &r->plan->var[node_attrs(g, n)[0]];
-            TRY(download(r, var->offset, var->bytes));
-        } else if (n->phase == phase && n->op == OP_tree) {
-            int64_t tree = node_attrs(g, n)[0];
-            TRY(download(r, r->plan->tree_offset[tree], r->plan->tree_bytes[tree]));
-        }
-    }
+    TRY(bring(r, phase, &any));
+    TRY(any ? ST_OK : take_all(r));
     TRY(run_on_host(r, v));
     *out = number_at(r->image + v->output[0].offset, (enum dtype)v->output[0].dtype, 0);
     return ST_OK;

@@ -108,7 +108,8 @@ enum status skips_report(struct run *r, uint32_t phase, int64_t in_row);
 /* launches.c */
 MUST_CHECK enum status visit(struct run *r, uint32_t phase, int64_t launches, enum event_kind kind);
 MUST_CHECK enum status pass(struct run *r, uint32_t phase);
-MUST_CHECK enum status settle(struct run *r); /* waits for every launch */
+MUST_CHECK enum status settle(struct run *r);   /* waits for every launch */
+MUST_CHECK enum status take_all(struct run *r); /* the same, of slots alone: no call to the device */
 /* Waits for the launches in flight after the run has ended: they are neither counted nor reported. */
 MUST_CHECK enum status drain(struct run *r);
 int64_t launches_per_epoch(const struct run *r, uint32_t phase);

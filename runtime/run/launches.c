@@ -57,6 +57,19 @@ static void add_up(struct run *r, uint32_t phase, const struct ring_slot *slot)
     s->seen = true;
 }
 
+/* What `P.step`, `P.epoch` and `P.metric` read, into the control block of the host image: expressions of the
+ * run block are computed there without a word to the device. */
+static void mirror(struct run *r, uint32_t phase, const struct ring_slot *slot)
+{
+    struct control *c = run_control(r);
+    const struct plan_variant *v = plan_find(r->plan, phase, false);
+    c->phase[phase].step = slot->step;
+    c->phase[phase].epoch = slot->epoch;
+    for (uint32_t i = 0; v && i < v->n_metric && i < RING_METRICS; i++) {
+        c->metric[v->metric0 + i].last = slot->value[i];
+    }
+}
+
 static void redraw(struct run *r, uint32_t phase, const struct ring_slot *slot)
 {
     struct phase_state *s = &r->phase[phase];
@@ -95,6 +108,7 @@ static enum status take(struct run *r, const struct ring_slot *slot, const struc
         return fault_report(r, &slot->fault, slot->phase);
     }
     add_up(r, w->phase, slot);
+    mirror(r, w->phase, slot);
     if (r->watch && r->watch->slot) {
         r->watch->slot(r, w->phase, slot);
     }
@@ -128,6 +142,11 @@ static enum status take_until(struct run *r, uint64_t n)
         TRY(st);
     }
     return ST_OK;
+}
+
+enum status take_all(struct run *r)
+{
+    return take_until(r, r->launched);
 }
 
 static enum status device_done(struct run *r)

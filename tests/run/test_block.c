@@ -97,6 +97,7 @@ static void set_up(void)
                        .sink = &sink,
                        .plan = &plan,
                        .backend = &fake,
+                       .image = arena_alloc(arena, sizeof(struct control)),
                        .limit = -1,
                        .log_every = 1};
     trail = (struct text){.arena = arena};
@@ -219,6 +220,77 @@ START_TEST(rounds_start_anew_with_every_repeat)
 }
 END_TEST
 
+static uint32_t seed;
+static uint32_t below(uint32_t n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 16) % n;
+}
+static void random_block(uint32_t parent, int depth)
+{
+    for (uint32_t n = 1 + below(3); n; n--) {
+        uint32_t kind = depth < 3 ? below(4) : 0, id;
+        if (kind == 0) {
+            id = add_stmt(RUN_GO, below(2) ? train : eval, UNIT_STEPS, 1 + below(3));
+        } else if (kind == 1) {
+            id = add_stmt(RUN_REPEAT, 0, UNIT_LAUNCH, 1 + below(6));
+        } else {
+            bool rounds = kind == 2;
+            id =
+                add_stmt(RUN_EVERY, below(2) ? train : eval, rounds ? UNIT_ROUNDS : UNIT_PHASE, 1 + below(4));
+        }
+        add_child(parent, id);
+        if (kind) {
+            random_block(id, depth + 1);
+        }
+    }
+}
+
+/* What is planned, with rounds skipped that repeat earlier ones, is what runs. */
+START_TEST(planned_is_what_runs)
+{
+    seed = (uint32_t)_i + 1;
+    uint32_t loop = add_stmt(RUN_REPEAT, 0, UNIT_LAUNCH, 1 + below(90));
+    add_child(0, loop);
+    random_block(loop, 1);
+    ck_assert_int_eq(block_plan(&run), ST_OK);
+    ck_assert_int_eq(block_run(&run), ST_OK);
+    ck_assert_int_eq(run.phase[train].planned, run.phase[train].launches);
+    ck_assert_int_eq(run.phase[eval].planned, run.phase[eval].launches);
+}
+END_TEST
+
+START_TEST(long_schedules_are_planned_at_once)
+{
+    const int64_t rounds = 1000000000000;
+    uint32_t loop = add_stmt(RUN_REPEAT, 0, UNIT_LAUNCH, rounds);
+    uint32_t often = add_stmt(RUN_EVERY, train, UNIT_PHASE, 1000),
+             seldom = add_stmt(RUN_EVERY, 0, UNIT_ROUNDS, 7000);
+    add_child(0, loop);
+    add_child(loop, add_stmt(RUN_GO, train, UNIT_STEPS, 3));
+    add_child(loop, often);
+    add_child(often, add_stmt(RUN_GO, eval, UNIT_STEPS, 1));
+    add_child(loop, seldom);
+    add_child(seldom, add_stmt(RUN_GO, eval, UNIT_STEPS, 2));
+    ck_assert_int_eq(block_plan(&run), ST_OK);
+    ck_assert_int_eq(run.phase[train].planned, 3 * rounds);
+    ck_assert_int_eq(run.phase[eval].planned, 3 * rounds / 1000 + 2 * (rounds / 7000));
+    g->run.at[often].count = dim_const(&g->dims, 1000000007);
+    ck_assert_int_eq(block_plan(&run), ST_MODEL);
+    ck_assert_int_eq(sink.list.at[0].code, DIAG_E3111);
+}
+END_TEST
+
+START_TEST(every_0_is_refused)
+{
+    uint32_t every = add_stmt(RUN_EVERY, train, UNIT_PHASE, 0);
+    g->run.at[every].count = dim_const(&g->dims, 0);
+    add_child(0, every);
+    ck_assert_int_eq(block_plan(&run), ST_MODEL);
+    ck_assert_int_eq(sink.list.at[0].code, DIAG_E3111);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("block");
@@ -230,5 +302,8 @@ int main(void)
     tcase_add_test(t, signal_ends_after_the_current_launch);
     tcase_add_test(t, skips_in_a_row_end_the_run);
     tcase_add_test(t, rounds_start_anew_with_every_repeat);
+    tcase_add_loop_test(t, planned_is_what_runs, 0, 200);
+    tcase_add_test(t, long_schedules_are_planned_at_once);
+    tcase_add_test(t, every_0_is_refused);
     return suite_run("block", t, CK_FORK);
 }

@@ -1,0 +1,60 @@
+#!/bin/sh
+# The run block: `every`, `stop when` and nested `repeat`, counted by states; what is planned; what is refused at load.
+set -u
+gmlrun="$1/bin/gmlrun"
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+cd "$out" || exit 1
+cat >counts.gml <<'G'
+gml 1
+config often = 3
+state a: i32 = 0
+state b: i32 = 0
+state c: i32 = 0
+state s: i32 = 0
+phase act { next a = a + 1 }
+phase learn {
+    next b = b + 1
+    metric x = f32(b + 1) using last
+}
+phase copy { next c = c + 1 }
+phase sub { next s = s + 1 }
+phase show {
+    metric act = f32(a) using last
+    metric learn = f32(b) using last
+    metric copy = f32(c) using last
+    metric sub = f32(s) using last
+    metric planned = f32(learn.steps) using last
+}
+run {
+    act for 3 steps
+    repeat (10) {
+        act
+        repeat (4) {
+            learn
+            stop when learn.x == 7          # leaves the inner repeat only, in the second round
+            every often learn { copy }
+        }
+        every 2 rounds { sub; save best -f32(act.step); save }
+        stop when s >= 3 and act.step > 7   # a state and a counter
+    }
+    show
+}
+G
+# counts WHAT ARGUMENTS..: the last line of metrics.jsonl must hold WHAT
+counts() {
+    want=$1
+    shift
+    rm -rf r
+    "$gmlrun" train counts.gml --device cpu -q --out r "$@" >/dev/null 2>log || { cat log; exit 1; }
+    tail -1 r/metrics.jsonl | grep -q "$want" || { echo "$*: not $want: $(tail -1 r/metrics.jsonl)"; exit 1; }
+}
+# by hand: 3 + 6 of act; 4, 3, 4, 4, 4, 4 of learn; copy at learn 3, 6, 9, .., 21 (at 7 nobody asks); sub in rounds 2, 4, 6
+counts '"show.act": 9, "show.learn": 23, "show.copy": 7, "show.sub": 3, "show.planned": 40'
+[ -f r/ckpt/best.safetensors ] || { echo "nothing saved as best"; exit 1; }
+# with 5: asked behind learn 1 to 6 and 8 to 23, multiples passed at 5, 10, 15, 20
+counts '"show.copy": 4,' --set often=5
+"$1/bin/gmlc" counts.gml -o counts.gmlb || exit 1
+"$gmlrun" train counts.gmlb --device cpu -q --out zero --set often=0 >/dev/null 2>log
+[ $? -eq 1 ] || { echo "every 0: $(cat log)"; exit 1; }
+grep -q E3111 log || { echo "every 0: $(cat log)"; exit 1; }
