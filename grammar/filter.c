@@ -24,15 +24,13 @@ static enum keyword_class class_of(int kind)
     return kind >= 0 && kind < (int)sizeof classes ? classes[kind] : 0;
 }
 
-/* Can a statement end with it? */
-static bool ends(int k)
+bool token_ends(int k)
 {
     return k == ID || k == NUM || k == STR || k == ')' || k == ']' || k == '}' || k == TRUE || k == FALSE ||
            k == SAVE || k == BAD;
 }
 
-/* Can a statement, or what closes a list of them, start with it? */
-static bool starts(int k)
+bool token_starts(int k)
 {
     return k == ID || k == '}' || k == END || (class_of(k) & (ITEM | STATEMENT | EITHER));
 }
@@ -65,6 +63,9 @@ static struct token fetch(struct parse *p)
         t.kind = ID;
     }
     p->fetched = t.kind;
+    if (p->notes && t.kind != END) {
+        vec_push(p->arena, &p->notes->tokens, t);
+    }
     return t;
 }
 
@@ -156,6 +157,9 @@ void filter_block(struct parse *p, struct range brace)
 {
     if (p->open.n && top(p)->start == brace.start) {
         top(p)->is_block = true;
+        if (p->notes) {
+            vec_push(p->arena, &p->notes->blocks, brace.start);
+        }
     }
 }
 
@@ -225,7 +229,8 @@ static void skip_statement(struct parse *p)
         if (line_starts_with(t, ITEM) && !deeper) {
             break;
         }
-        bool line = line_starts_with(t, STATEMENT) || (t->newline && ends(p->last.kind) && starts(t->kind));
+        bool line = line_starts_with(t, STATEMENT) ||
+                    (t->newline && token_ends(p->last.kind) && token_starts(t->kind));
         bool given_up = p->skip_depth == 0 && t->kind == '}' && p->given_up > 0;
         if (p->skip_depth == 0 && !given_up && !deeper && (t->kind == '}' || t->kind == SEP || line)) {
             break;
@@ -312,7 +317,7 @@ static struct token choose(struct parse *p)
         be_quiet(p, &t);
         drop_partial(p);
         return separator(p);
-    } else if ((t.newline || t.kind == END) && ends(p->last.kind) && starts(t.kind)) {
+    } else if ((t.newline || t.kind == END) && token_ends(p->last.kind) && token_starts(t.kind)) {
         return separator(p);
     }
     t = *peek(p);

@@ -195,7 +195,7 @@ static enum status check_source(const struct parse *p)
 }
 
 /* -- The calls */
-static enum status parse(struct parse *p, int start)
+enum status parse_source(struct parse *p, int start)
 {
     uint32_t errors = p->sink->n_errors;
     const struct source *source = &p->sink->sources->list.at[p->file];
@@ -222,7 +222,7 @@ enum status gml_parse(struct arena *a, struct interner *names, struct diag_sink 
 {
     struct parse p = {.arena = a, .names = names, .sink = sink, .file = file, .out = out};
     *out = (struct parsed){0};
-    enum status s = parse(&p, START_FILE);
+    enum status s = parse_source(&p, START_FILE);
     out->file = p.root;
     return s;
 }
@@ -232,7 +232,7 @@ enum status gml_parse_expr(struct arena *a, struct interner *names, struct diag_
 {
     struct parsed unused = {0};
     struct parse p = {.arena = a, .names = names, .sink = sink, .file = file, .out = &unused};
-    enum status s = parse(&p, START_EXPR);
+    enum status s = parse_source(&p, START_EXPR);
     *out = s == ST_OK ? p.root : NULL;
     return s;
 }

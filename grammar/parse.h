@@ -2,7 +2,8 @@
  *
  * flex (gml.l) makes tokens ▶ the filter (filter.c) inserts line ends, turns keywords into names, keeps the
  * bracket stack and skips broken statements ▶ bison (gml.y) builds nodes with ast_make (ast.c); errors.c
- * words what bison rejects. Everything lives in one struct parse, nothing is global. Internal to grammar/.
+ * words what bison rejects. format.c asks for the tokens too. Everything lives in one struct parse, nothing
+ * is global. Internal to grammar/.
  */
 #ifndef GML_GRAMMAR_PARSE_H
 #define GML_GRAMMAR_PARSE_H
@@ -44,6 +45,12 @@ struct bracket {
     uint32_t start, indent; /* columns before the first word of its line */
 };
 
+/* What the formatter needs besides the tree. */
+struct token_notes {
+    VEC(struct token) tokens; /* in the order of the text, without separators and the end */
+    VEC(uint32_t) blocks;     /* offsets of the braces that open blocks, ascending */
+};
+
 struct parse {
     struct arena *arena;
     struct interner *names;
@@ -53,6 +60,7 @@ struct parse {
     uint32_t n;
     uint16_t file;
     struct ast *root;
+    struct token_notes *notes; /* or NULL: not wanted */
     void *scanner;
     locale_t c_locale;
 
@@ -82,6 +90,8 @@ struct parse {
     bool stopped; /* a limit was passed: only END from now on */
 };
 
+/* Parses p->file from the start token; p has arena, names, sink, file, out, and notes where wanted. */
+MUST_CHECK enum status parse_source(struct parse *p, int start);
 struct span parse_span(const struct parse *p, struct range at);
 
 /* ast.c: copies the node into the arena, sets its depth; over the limit the parse stops with E0108. */
@@ -100,6 +110,10 @@ const char *scan_string(struct parse *p, const char *text, uint32_t n, uint32_t 
 const char *scan_name(struct parse *p, const char *text, uint32_t n, struct range at);
 
 /* filter.c */
+/* Can a statement end with a token of this kind; can one, or what closes a list of them, start with it? Where
+ * both hold, a line end between the two separates. */
+bool token_ends(int kind);
+bool token_starts(int kind);
 int filter_next(struct parse *p, struct token *out);
 void filter_block(struct parse *p, struct range brace); /* this brace opens a block */
 void filter_recover(struct parse *p); /* after a syntax error: skip the rest of the statement */

@@ -22,7 +22,8 @@ static const struct option_spec table[N_OPTIONS] = {
     [OPT_DUMP_AFTER] = {"dump-after", 0, OPTION_TEXT, "PASS", "print the graph as it is after a pass", MODEL},
     [OPT_NO_PASSES] = {"no-passes", 0, OPTION_FLAG, NULL, "only the passes that give meaning", MODEL},
     [OPT_VERIFY] = {"verify", 0, OPTION_FLAG, NULL, "verify the graph after every pass", MODEL},
-    [OPT_CHECK] = {"check", 0, OPTION_FLAG, NULL, "only report errors, write nothing", MODEL},
+    [OPT_CHECK] = {"check", 0, OPTION_FLAG, NULL,
+                   "write nothing: report errors; with fmt, files out of style (exit 1)", MODEL " fmt"},
     [OPT_DIAGNOSTICS] = {"diagnostics", 0, OPTION_CHOICE, "human|short|json",
                          "form of errors, default human; json goes to stdout, one object a line", NULL},
 };
@@ -30,7 +31,7 @@ static const struct command_spec commands[] = {
     {NULL, "MODEL.gml", 1, 1, "compile a model"},
     {"ops", NULL, 0, 0, "the operators as Markdown"},
     {"explain", "[CODE]", 0, 1, "what an error code means; without CODE all of them"},
-    {"fmt", "FILE...", 0, 99, "comes later"},
+    {"fmt", "FILE...", 1, 9999, "put model files into the style; - reads and writes a pipe"},
     {"lsp", NULL, 0, 99, "comes later"},
 };
 static const struct program_spec spec = {
@@ -43,6 +44,7 @@ static const struct program_spec spec = {
     "  gmlc models/digits.gml -o digits.gmlb --set B=64\n"
     "  gmlc models/digits.gml --emit=mem --phase train\n"
     "  gmlc models/digits.gml --check --diagnostics=json\n"
+    "  gmlc fmt --check models/digits.gml\n"
     "  gmlc explain E0100\n",
 };
 
@@ -197,6 +199,9 @@ static enum status dispatch(struct call *c)
     }
     if (strcmp(name, "explain") == 0) {
         return explain(c, c->o.args.n ? c->o.args.at[0] : NULL);
+    }
+    if (strcmp(name, "fmt") == 0) {
+        return format_files(c);
     }
     return diag_emit(&c->sink, DIAG_U0006, NO_SPAN, "`gmlc %s` comes later: this version does not have it",
                      name);

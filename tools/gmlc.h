@@ -31,6 +31,10 @@ MUST_CHECK enum status emit_graph(struct call *c, struct graph *g, const char *f
 /* The tree of the model file itself; imports are not read. */
 MUST_CHECK enum status emit_ast(struct call *c, const char *path, FILE *out);
 
+/* `gmlc fmt`: writes the files that are out of style anew, or with --check only names them (ST_MODEL then).
+ */
+MUST_CHECK enum status format_files(struct call *c);
+
 /* The page of a code, or the list of all codes when it is NULL. */
 MUST_CHECK enum status explain(struct call *c, const char *code);
 /* The operator reference as Markdown, from the operator table. */

@@ -5,9 +5,9 @@ gml 1
 ##
 ## `clip` limits the gradient: none, or the number that the fn `by` takes: clip_norm, clip_each, clip_value, or one of the model's own.
 
-fn norm(g)           = sqrt(sum(g^2))
+fn norm(g) = sqrt(sum(g^2))
 ## The whole gradient scaled to a norm of at most c, as torch.nn.utils.clip_grad_norm_: Pascanu et al. 2013, algorithm 1.
-fn clip_norm(g, c)   = g * min(1, c / (norm(g) + 1e-6))
+fn clip_norm(g, c) = g * min(1, c / (norm(g) + 1e-6))
 ## The same for each leaf on its own.
 fn clip_each(g, c) {
     fn one(x) = clip_norm(x, c)
@@ -25,7 +25,7 @@ layer sgd{lr, momentum = 0.0, nesterov = false, decay = 0.0, clip = none, by = c
     let h = clipped(g, clip, by) + weights(p, decay) * p
     metric grad_norm = norm(g)
     if (momentum == 0) { return project(p - lr * h) }
-    state v: p = 0                                                      # a value's name in type position: the type of that value
+    state v: p = 0                               # a value's name in type position: the type of that value
     let v1 = momentum * v + h
     next v = v1
     return project(p - lr * (if nesterov then h + momentum * v1 else v1))
@@ -43,7 +43,7 @@ layer rmsprop{lr = 1e-2, rate = 0.99, eps = 1e-8, momentum = 0.0, centered = fal
         state m: p = 0
         let m1 = rate * m + (1 - rate) * h
         next m = m1
-        spread = max(s1 - m1^2, 0)                                      # rounding must not make it negative
+        spread = max(s1 - m1^2, 0)               # rounding must not make it negative
     }
     let u = h / (sqrt(spread) + eps)
     if (momentum == 0) { return project(p - lr * u) }
@@ -60,7 +60,7 @@ fn adapted(m, v, t, b1, b2, eps) = (m / rest(b1, t)) / (sqrt(v / rest(b2, t)) + 
 layer adam{lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-8, decay = 0.0, clip = none, by = clip_norm}(p, g) {
     state m: p   = 0
     state v: p   = 0
-    state n: i32 = 0                                                    # applied updates, not launches: a skipped step does not count
+    state n: i32 = 0                             # applied updates, not launches: a skipped step does not count
     let h  = clipped(g, clip, by) + weights(p, decay) * p
     let m1 = b1 * m + (1 - b1) * h
     let v1 = b2 * v + (1 - b2) * h^2
@@ -116,18 +116,18 @@ layer lamb{lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-6, decay = 0.01, clip = non
 ## Schedules: scalar expressions over `step` (launches of the phase they are used in, from 0) and `steps` (how many `run` plans).
 
 ## Up to the peak in n steps, then constant.
-fn warm(peak, n)                   = peak * min(1, (f32(step) + 1) / max(1, n))
-fn constant(peak, warmup = 0)      = warm(peak, warmup)
+fn warm(peak, n)              = peak * min(1, (f32(step) + 1) / max(1, n))
+fn constant(peak, warmup = 0) = warm(peak, warmup)
 ## From a to b in n steps, then constant.
 fn linear(a, b, n, at = f32(step)) = a + (b - a) * clamp(at / max(1e-9, n), 0, 1)
 ## Times `rate` after every n steps, as torch.optim.lr_scheduler.StepLR.
-fn stairs(peak, n, rate = 0.1)     = peak * rate^floor(f32(step) / max(1e-9, n))
+fn stairs(peak, n, rate = 0.1) = peak * rate^floor(f32(step) / max(1e-9, n))
 ## Times `rate` within n steps.
 fn exponential(peak, n, rate = 0.1) = peak * rate^(f32(step) / max(1e-9, n))
 ## Warm-up, then with the inverse root of the step: Vaswani et al. 2017, section 5.3, with the peak given.
-fn inverse_root(peak, warmup)      = peak * min((f32(step) + 1) / max(1, warmup), sqrt(max(1, warmup) / (f32(step) + 1)))
+fn inverse_root(peak, warmup) = peak * min((f32(step) + 1) / max(1, warmup), sqrt(max(1, warmup) / (f32(step) + 1)))
 ## Half a cosine from a at x = 0 to b at x = 1: Loshchilov and Hutter 2017, equation 5.
-fn half_cosine(a, b, x)            = b + (a - b) * 0.5 * (1 + cos(pi * x))
+fn half_cosine(a, b, x) = b + (a - b) * 0.5 * (1 + cos(pi * x))
 ## Warm-up, then half a cosine down to `floor` at step `total`.
 fn cosine(peak, warmup = 0, floor = 0.0, total = steps) {
     let s = f32(step)
@@ -137,7 +137,7 @@ fn cosine(peak, warmup = 0, floor = 0.0, total = steps) {
 ## torch.optim.lr_scheduler.OneCycleLR.
 fn one_cycle(peak, total = steps, up = 0.3, start = 25.0, end = 1e4) {
     let s   = f32(step)
-    let top = up * total - 1                                            # the step with the peak
+    let top = up * total - 1                     # the step with the peak
     let low = peak / start
     return where(s <= top, half_cosine(low, peak, s / max(1e-9, top)),
                  half_cosine(peak, low / end, clamp((s - top) / max(1e-9, total - 1 - top), 0, 1)))

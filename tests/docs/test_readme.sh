@@ -124,4 +124,5 @@ grep -v '^$' shown | diff - said
 
 cd "$GML_SOURCE"
 sh tools/make_operators.sh "$build" check
+sh tools/make_editor.sh check
 sh tools/make_readme.sh check

@@ -35,7 +35,7 @@ expect 2 "given twice" -o a -o b x.gml
 expect 2 "is no option of \`gmlc ops\`" ops --check
 expect 2 "writes nothing" --check -o x.gmlb a.gml
 expect 2 "goes with --emit=" --phase train a.gml
-expect 2 "comes later" fmt a.gml
+expect 2 "comes later" lsp a.gml
 expect 2 "there is no code" explain E9999
 expect 2 "there is no model \`missing.gml\`" missing.gml
 expect 1 "error[E0100]: unexpected name \`wen\`" "$here/errors_run.gml" --check

@@ -1,0 +1,53 @@
+#!/bin/sh
+# gmlc fmt: a golden, and for every .gml file that parses: the same tree and comments, no change by a second time, also after
+# its blanks were taken away. Argument: the build folder.
+set -u
+gmlc=$1/bin/gmlc
+here=$GML_SOURCE/tests/grammar
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+fail() {
+    echo "FAILED: $*"
+    failed=1
+}
+
+cp "$here/format_in.gml" in.gml
+"$gmlc" fmt in.gml || fail "fmt in.gml: exit $?"
+diff in.gml "$here/format_out.gml" || fail "format_in.gml becomes something else than format_out.gml"
+"$gmlc" fmt - <"$here/format_in.gml" | cmp -s - in.gml || fail "fmt - differs from fmt FILE"
+
+cp "$here/format_in.gml" in.gml
+"$gmlc" fmt --check in.gml "$here/format_out.gml" 2>err
+[ $? -eq 1 ] || fail "--check of a file out of style: not exit 1"
+grep -q 'E0114.*in.gml' err && ! grep -q 'format_out' err || fail "--check names the wrong files: $(cat err)"
+cmp -s in.gml "$here/format_in.gml" || fail "--check wrote"
+"$gmlc" fmt "$here/errors_run.gml" - </dev/null >out 2>err
+[ $? -eq 1 ] && grep -q E0100 err || fail "fmt of a file with errors: $(head -2 err)"
+ln -s in.gml link.gml
+"$gmlc" fmt link.gml && [ -L link.gml ] && cmp -s in.gml "$here/format_out.gml" || fail "fmt through a link"
+printf '\357\273\277gml 1\r\n\tconfig a=1\r\n' >crlf.gml
+"$gmlc" fmt crlf.gml && [ "$(cat crlf.gml)" = "$(printf 'gml 1\nconfig a = 1')" ] || fail "BOM, CRLF and tabs stay"
+
+"$gmlc" fmt --check "$GML_SOURCE"/models/*.gml "$GML_SOURCE"/models/std/*.gml || fail "the shipped models are not in the style"
+
+# same NAME: formats NAME.gml; its tree is still that of NAME.ast, and formatting again changes nothing.
+same() {
+    "$gmlc" fmt "$1.gml" && "$gmlc" --emit=ast "$1.gml" | cmp -s - "$1.ast" || fail "$2: another tree"
+    "$gmlc" fmt --check "$1.gml" || fail "$2: formatting twice changes it again"
+}
+n=0
+for file in $(find "$GML_SOURCE/models" "$GML_SOURCE/tests" -name '*.gml' | sort); do
+    "$gmlc" --emit=ast "$file" >a.ast 2>/dev/null || continue
+    n=$((n + 1))
+    cp "$file" a.gml
+    same a "$file"
+    grep -o '#.*' "$file" | grep -v '"' | tr -d ' \r' >before
+    grep -o '#.*' a.gml | grep -v '"' | tr -d ' \r' | cmp -s - before || fail "$file: comments differ"
+    sed -E '/[#"]/!s/[ \t]+/ /g; s/^ +//' "$file" >b.gml
+    "$gmlc" --emit=ast b.gml >b.ast 2>/dev/null && same b "$file without blanks"
+done
+[ $n -ge 140 ] || fail "only $n files parse"
+exit $failed

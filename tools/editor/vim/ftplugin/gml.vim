@@ -1,0 +1,3 @@
+" gq formats with gmlc; comments begin with #.
+setlocal commentstring=#\ %s comments=:##,:# shiftwidth=4 expandtab
+setlocal formatprg=gmlc\ fmt\ -
