@@ -86,6 +86,17 @@ def top(z, y, k):
     return hit.double().mean()
 
 
+def r2(y, t):
+    """sklearn.metrics.r2_score: the mean over outputs."""
+    return (1 - ((t - y) ** 2).sum(0) / ((t - t.mean(0)) ** 2).sum(0)).mean()
+
+
+def auc(score, hit):
+    """Every pair of a hit and a miss."""
+    d = torch.sigmoid(score[hit])[:, None] - torch.sigmoid(score[~hit])[None, :]
+    return ((d > 0).double() + 0.5 * (d == 0).double()).mean()
+
+
 # expression in gml, the inputs it names, the same in PyTorch, points |x| without a gradient (None: no gradients)
 FORMULAS = [
     ("relu(x)", "x", F.relu, [0]),
@@ -135,6 +146,13 @@ FORMULAS = [
     ("nn.top(z, y, 1)", "z y", lambda z, y: top(z, y, 1), None),
     ("nn.top(z, y, 3)", "z y", lambda z, y: top(z, y, 3), None),
     ("nn.binary_accuracy(a, t)", "a t", lambda a, t: ((a > 0) == (t > 0.5)).double().mean(), None),
+    ("nn.r2(z, w)", "z w", r2, None),
+    ("nn.r2(a, b)", "a b", r2, None),
+    ("nn.perplexity(mean(b))", "b", lambda b: torch.exp(b.mean()), None),
+    ("nn.auc(clamp(a, -5, 5), f32(b > 0))", "a b", lambda a, b: auc(a.clamp(-5, 5), b > 0), None),
+    ("nn.auc(clamp(b, -5, 5), f32(a > 0.04), bins = 4096)", "a b", lambda a, b: auc(b.clamp(-5, 5), a > 0.04), None),
+    ("nn.auc(a, f32(a > 1e5))", "a", lambda a: torch.tensor(0.5), None),
+    ("nn.squash(x)", "x", lambda x: x.sign() * x.abs().sqrt(), None),
 ]
 
 

@@ -5,6 +5,9 @@ gml 1
 ##
 ## `clip` limits the gradient: none, or the number that the fn `by` takes: clip_norm, clip_each, clip_value, or one of the model's own.
 
+# ---- on gradients and parameters
+
+## The root of the sum of the squares of all elements of all leaves.
 fn norm(g) = sqrt(sum(g^2))
 ## The whole gradient scaled to a norm of at most c, as torch.nn.utils.clip_grad_norm_: Pascanu et al. 2013, algorithm 1.
 fn clip_norm(g, c) = g * min(1, c / (norm(g) + 1e-6))
@@ -14,10 +17,15 @@ fn clip_each(g, c) {
     return each(one, g)
 }
 ## Each element kept between -c and c.
-fn clip_value(g, c)  = clamp(g, -c, c)
+fn clip_value(g, c) = clamp(g, -c, c)
+## What `clip` and `by` of an optimizer mean.
 fn clipped(g, c, by) = if c == none then g else by(g, c)
-fn weights(p, decay) = where(tagged(p, "no_decay"), 0.0, decay)         # a number for each leaf, settled at compile time
-fn project(p)        = where(tagged(p, "nonneg"), max(p, 0), p)
+## The decay of each leaf, 0 for those tagged `no_decay`: settled while compiling.
+fn weights(p, decay) = where(tagged(p, "no_decay"), 0.0, decay)
+## Leaves tagged `nonneg` kept from becoming negative.
+fn project(p) = where(tagged(p, "nonneg"), max(p, 0), p)
+
+# ---- optimizers
 
 ## Stochastic gradient descent as torch.optim.SGD: v = mu v + (g + decay p), p = p - lr v; Polyak 1964, and with `nesterov`
 ## p = p - lr (g + mu v): Sutskever et al. 2013, equations 3 and 4.
@@ -113,7 +121,7 @@ layer lamb{lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-6, decay = 0.01, clip = non
     return project(p - lr * each(scaled, p, adapted(m1, v1, f32(n + 1), b1, b2, eps) + weights(p, decay) * p))
 }
 
-## Schedules: scalar expressions over `step` (launches of the phase they are used in, from 0) and `steps` (how many `run` plans).
+# ---- schedules: scalar expressions over `step` (launches of the phase they are used in, from 0) and `steps` (how many `run` plans)
 
 ## Up to the peak in n steps, then constant.
 fn warm(peak, n)              = peak * min(1, (f32(step) + 1) / max(1, n))

@@ -124,5 +124,6 @@ grep -v '^$' shown | diff - said
 
 cd "$GML_SOURCE"
 sh tools/make_operators.sh "$build" check
+sh tools/make_library.sh check
 sh tools/make_editor.sh check
 sh tools/make_readme.sh check
