@@ -187,12 +187,12 @@ static enum flow exec_if(struct elab *e, struct ast *a, struct env *env)
     }
     return b->kind == AST_IF ? exec_if(e, b, env) : exec_block(e, b, env);
 }
-struct loop {
+struct rounds {
     struct value list; /* or */
     int64_t from;
     bool is_range;
 };
-static bool read_loop(struct elab *e, struct ast *a, struct env *env, struct loop *l, int64_t *n)
+static bool read_loop(struct elab *e, struct ast *a, struct env *env, struct rounds *l, int64_t *n)
 {
     int64_t to;
     if (a->kind == AST_OPTION) {
@@ -234,7 +234,7 @@ static bool rounds_ok(struct elab *e, struct ast *a, int64_t n)
 }
 static enum flow exec_for(struct elab *e, struct ast *a, struct env *env)
 {
-    struct loop *loop = arena_array(e->arena, struct loop, a->list.n ? a->list.n : 1);
+    struct rounds *loop = arena_array(e->arena, struct rounds, a->list.n ? a->list.n : 1);
     int64_t n = 0;
     for (uint32_t i = 0; i < a->list.n; i++) {
         int64_t m;

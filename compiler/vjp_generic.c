@@ -7,8 +7,9 @@
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)
 #define REDUCE(name, dsl, sig, identity, combine, finish, doc)                                               \
     [OP_##name] = SIG_##sig == SIG_LOGIC ? NULL : vjp_##name,
-#define VIEW(name, dsl, attrs, doc)                   [OP_##name] = vjp_##name,
-#define OP(name, dsl, lo, hi, flags, attrs, sig, doc) [OP_##name] = ((flags)&NONDIFF) ? NULL : vjp_##name,
+#define VIEW(name, dsl, attrs, doc) [OP_##name] = vjp_##name,
+#define OP(name, dsl, lo, hi, flags, attrs, sig, doc)                                                        \
+    [OP_##name] = ((flags) & (NONDIFF | LOOP)) ? NULL : vjp_##name,
 static bool (*const rules[OP_COUNT])(struct vjp_ctx *) = {
 #include "kernels/ops.def"
 };

@@ -12,7 +12,8 @@ enum {
     LIBRARY = OPF_LIBRARY,
     PLAN = OPF_PLAN,
     ANY_INDEX = OPF_ANY_INDEX,
-    LOAD = OPF_LOAD
+    LOAD = OPF_LOAD,
+    LOOP = OPF_LOOP
 };
 
 #endif

@@ -49,7 +49,8 @@ enum op_flags {
     OPF_LIBRARY = 16,
     OPF_PLAN = 32,
     OPF_ANY_INDEX = 64,
-    OPF_LOAD = 128
+    OPF_LOAD = 128,
+    OPF_LOOP = 256
 };
 
 struct op_info {

@@ -240,6 +240,23 @@ static void move_shape(struct parity *p, enum op op, enum dtype t, int s)
     }
 }
 
+/* A part is read out of any place of the array; the array that is written has one part, since what is beside
+ * it stays as it was. */
+static void part_shape(struct parity *p, enum op op, enum dtype t, int s)
+{
+    const int64_t *size = shape_of(s);
+    enum op_domain d = t == DT_BOOL ? DOM_BOOLS : DOM_ANY;
+    struct operand x = laid_out(p, t, size, (enum layout)(s % LAYOUTS), d);
+    struct operand in[] = {x, place(p, DT_I32, (const int64_t[]){-1}, 0)};
+    bool read = op == OP_loop_in;
+    store(p, &in[1], 0, read ? (double)(s % (size[0] ? size[0] : 1)) : 0);
+    if (read && size[0]) {
+        add(p, op, in, 2, PLACE(p, t, size[1], size[2]), NO_ATTR, 0);
+    } else if (!read) {
+        add(p, op, in, 2, PLACE(p, t, 1, size[0], size[1], size[2]), NO_ATTR, 0);
+    }
+}
+
 /* -- from no operand */
 static void draw_shape(struct parity *p, enum op op, enum dtype t, int s)
 {
@@ -319,6 +336,8 @@ static const struct row {
     {OP_pad, everything, move_shape},
     {OP_concat, everything, move_shape},
     {OP_pack, floats, move_shape},
+    {OP_loop_in, everything, part_shape},
+    {OP_loop_put, everything, part_shape},
     {OP_uniform, floats, draw_shape},
     {OP_normal, floats, draw_shape},
     {OP_bernoulli, floats, draw_shape},

@@ -38,6 +38,7 @@ static void own_tables(struct graph *g)
 {
     OWN(g->arena, &g->scopes);
     OWN(g->arena, &g->vars);
+    OWN(g->arena, &g->loops);
     OWN(g->arena, &g->dims.atoms);
     OWN(g->arena, &g->dims.list);
     copy_bytes(g->arena, &g->dims.cons, g->dims.cons, g->dims.n_cons * sizeof *g->dims.cons);

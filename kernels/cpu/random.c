@@ -7,11 +7,18 @@
 /* Attributes: op id, phase. */
 struct stream {
     uint64_t key, step;
+    uint32_t iteration;
 };
-static struct stream stream_of(void *arena, const struct kargs *k)
+/* Inside of a loop the last input in front of the control block is the iteration; `own` inputs stand before.
+ */
+static struct stream stream_of(void *arena, const struct kargs *k, int own)
 {
     const struct control *c = cpu_control(arena, k);
-    return (struct stream){c->key ^ (uint64_t)k->attr[0], (uint64_t)c->phase[k->attr[1]].step};
+    struct stream s = {c->key ^ (uint64_t)k->attr[0], (uint64_t)c->phase[k->attr[1]].step, 0};
+    if (k->n_in > own + 1) {
+        s.iteration = *(const uint32_t *)cpu_at(arena, &k->in[own]);
+    }
+    return s;
 }
 /* Elements of a slice; a unit holds whole Philox blocks of four. */
 static struct slice elements(const struct kargs *k, struct slice s)
@@ -45,7 +52,7 @@ int64_t cpu_units_bernoulli(const struct kargs *k)
 }
 void cpu_bernoulli(void *arena, const struct kargs *k, struct slice s)
 {
-    struct stream r = stream_of(arena, k);
+    struct stream r = stream_of(arena, k, 1);
     const void *p = cpu_at(arena, &k->in[0]);
     double chance = k->in[0].dtype == DT_F64    ? *(const double *)p
                     : k->in[0].dtype == DT_BF16 ? (double)bf16_widen(*(const struct bf16 *)p)
@@ -53,7 +60,7 @@ void cpu_bernoulli(void *arena, const struct kargs *k, struct slice s)
     uint8_t *out = cpu_at(arena, &k->out[0]);
     s = elements(k, s);
     for (int64_t i = s.from; i < s.to; i += 4) {
-        struct philox b = draw_block(r.key, (uint32_t)(i / 4), 0, r.step);
+        struct philox b = draw_block(r.key, (uint32_t)(i / 4), r.iteration, r.step);
         for (int64_t j = i; j < min_i64(i + 4, s.to); j++) {
             out[j] = (double)uniform_u24(b.x[j - i]) < chance;
         }
@@ -68,11 +75,11 @@ int64_t cpu_units_randint(const struct kargs *k)
 }
 void cpu_randint(void *arena, const struct kargs *k, struct slice s)
 {
-    struct stream r = stream_of(arena, k);
+    struct stream r = stream_of(arena, k, 1);
     int32_t n = *(const int32_t *)cpu_at(arena, &k->in[0]), *out = cpu_at(arena, &k->out[0]);
     s = elements(k, s);
     for (int64_t i = s.from; i < s.to; i += 4) {
-        struct philox b = draw_block(r.key, (uint32_t)(i / 4), 0, r.step);
+        struct philox b = draw_block(r.key, (uint32_t)(i / 4), r.iteration, r.step);
         for (int64_t j = i; j < min_i64(i + 4, s.to); j++) {
             out[j] = n > 0 ? (int32_t)((uint64_t)b.x[j - i] * (uint32_t)n >> 32) : -1;
         }
@@ -134,10 +141,10 @@ void cpu_rows(void *arena, const struct kargs *k, struct slice s)
 #define DRAW(name, put)                                                                                      \
     static void NAME(name)(void *arena, const struct kargs *k, struct slice s)                               \
     {                                                                                                        \
-        struct stream r = stream_of(arena, k);                                                               \
+        struct stream r = stream_of(arena, k, 0);                                                            \
         S *out = cpu_at(arena, &k->out[0]);                                                                  \
         for (int64_t i = s.from; i < s.to; i += 4) {                                                         \
-            struct philox b = draw_block(r.key, (uint32_t)(i / 4), 0, r.step);                               \
+            struct philox b = draw_block(r.key, (uint32_t)(i / 4), r.iteration, r.step);                     \
             for (int64_t j = i; j < min_i64(i + 4, s.to); j++) {                                             \
                 out[j] = put(name##_u24(b.x[j - i]));                                                        \
             }                                                                                                \

@@ -30,13 +30,15 @@ static int random_launch(enum op op, enum dtype type, const struct kargs *k, str
                        sizeof *p);
 }
 
-/* uniform, normal, bernoulli, randint: op id, phase. */
+/* uniform, normal, bernoulli, randint: op id, phase; inside of a loop the last input is the iteration. */
 static int draw(enum op op, const struct kargs *k, const struct target *t, struct launch *l)
 {
     struct random_params p = {.op_id = (uint64_t)k->attr[0], .phase = (int32_t)k->attr[1]};
     if (op == OP_bernoulli || op == OP_randint) {
         p.p = k->in[0].offset;
     }
+    p.iterates = k->n_in > op_table[op].n_min + 1; /* behind it stands the control block */
+    p.iteration = p.iterates ? k->in[k->n_in - 2].offset : 0;
     return random_launch(op, (enum dtype)(op == OP_bernoulli ? k->in[0].dtype : k->out[0].dtype), k, &p, t,
                          l);
 }

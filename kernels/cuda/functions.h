@@ -42,6 +42,8 @@ enum radix_step { RADIX_COUNT, RADIX_SCAN, RADIX_SCATTER };
 const void *cuda_radix_function(int dtype, enum radix_step step);
 const void *cuda_random_function(int op, int dtype); /* of the output; bernoulli: of its operand */
 const void *cuda_control_function(int op);           /* step, knob, metric */
+enum loop_step { LOOP_PART, LOOP_BEGIN, LOOP_END };
+const void *cuda_loop_function(enum loop_step step, int dtype);
 const void *cuda_matmul_function(int dtype);
 const void *cuda_tick_function(void);
 #ifdef __cplusplus

@@ -130,11 +130,21 @@ struct fill_params {
 };
 
 struct random_params {
-    uint64_t out, control, p, index, epoch;
+    uint64_t out, control, p, index, epoch, iteration;
     uint64_t op_id;
     struct walk walk; /* shuffle: index, output; bernoulli and draws: unused */
     int64_t n, bound;
-    int32_t phase, shuffled;
+    int32_t phase, shuffled, iterates; /* iterates: `iteration` is the place of an i32 */
+};
+
+/* Loops: the walked part beside the whole array, whose parts lie `step` elements apart. Or the counter at
+ * `index`: begins at `first`, moves by `step` until it is `end`; condition: handle of the WHILE node, 0 = the
+ * host counts. */
+struct loop_params {
+    struct walk walk; /* whole (without its first axis), part */
+    uint64_t whole, part, index, condition;
+    int64_t step, first, end;
+    int32_t read;
 };
 
 struct control_params {

@@ -60,10 +60,11 @@ __global__ void draw_kernel(char *arena, const __grid_constant__ struct random_p
 {
     const struct control *c = control_of(arena, p);
     uint64_t key = c->key ^ p.op_id, step = (uint64_t)c->phase[p.phase].step;
+    uint32_t iteration = p.iterates ? *(const uint32_t *)(arena + p.iteration) : 0;
     typename D::given given = HAS_P ? *(const typename D::given *)(arena + p.p) : typename D::given();
     typename D::out *out = (typename D::out *)(arena + p.out);
     for (int64_t b = thread_index(); 4 * b < p.n; b += thread_count()) {
-        struct philox x = draw_block(key, (uint32_t)b, 0, step);
+        struct philox x = draw_block(key, (uint32_t)b, iteration, step);
 #pragma unroll
         for (int lane = 0; lane < 4; lane++) {
             if (4 * b + lane < p.n) {

@@ -186,8 +186,8 @@ static void part_end(struct cpu_exec *e, int part)
 static enum status run_ops(struct cpu_exec *e, uint32_t variant)
 {
     const struct plan_variant *v = &e->plan->variant[variant];
-    for (uint32_t i = 0; i < v->n_op; i++) {
-        host_run_op(e->arena, &v->op[i], e->pool);
+    for (uint32_t i = 0, next; i < v->n_op; i = next) {
+        next = host_step(e->arena, v, i, e->pool);
         part_end(e, v->op[i].part);
         if (e->debug) {
             TRY(debug_after(e->plan, e->debug, variant, i, e->arena, e->error, ERROR_TEXT));

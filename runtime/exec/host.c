@@ -31,8 +31,27 @@ void host_run_op(void *arena, const struct plan_op *op, struct pool *pool)
     }
 }
 
+uint32_t host_step(void *arena, const struct plan_variant *v, uint32_t i, struct pool *pool)
+{
+    const struct plan_loop *l = v->op[i].loop;
+    if (!l) {
+        host_run_op(arena, &v->op[i], pool);
+        return i + 1;
+    }
+    int32_t *counter = (int32_t *)(void *)((char *)arena + l->counter);
+    if (v->op[i].op == OP_loop_begin) {
+        *counter = l->reverse ? (int32_t)l->count - 1 : 0;
+        return l->count ? i + 1 : l->end + 1;
+    }
+    *counter += l->reverse ? -1 : 1;
+    return *counter >= 0 && *counter < l->count ? l->begin + 1 : i + 1;
+}
+
 const char *host_op_refusal(const struct plan_op *op)
 {
+    if (op->loop) {
+        return NULL;
+    }
     if (op->op >= OP_COUNT || !cpu_kernels[op->op].run) {
         return "has no CPU kernel";
     }
@@ -83,8 +102,8 @@ enum status cpu_run_variant(void *arena, const struct plan *p, uint32_t variant,
         }
     }
     struct pool *pool = pool_new(threads);
-    for (uint32_t i = 0; i < v->n_op; i++) {
-        host_run_op(arena, &v->op[i], pool);
+    for (uint32_t i = 0; i < v->n_op;) {
+        i = host_step(arena, v, i, pool);
     }
     pool_free(pool);
     const struct control *c = (const struct control *)((const char *)arena + p->control);

@@ -10,6 +10,8 @@ enum { ERROR_TEXT = 512 };
 
 /* Runs one launch of the plan's op table. */
 void host_run_op(void *arena, const struct plan_op *op, struct pool *pool);
+/* Runs launch i of a variant, the counting of loops included; returns the launch that comes next. */
+uint32_t host_step(void *arena, const struct plan_variant *v, uint32_t i, struct pool *pool);
 /* Tick parameters of all variants, in `a`; NULL and a text in `why` when a phase cannot tick. */
 struct tick_args *host_tick_args(const struct plan *p, struct arena *a, char *why, size_t n);
 /* NULL, or why the CPU cannot run the op. */

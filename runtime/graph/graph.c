@@ -13,6 +13,7 @@ struct graph *graph_new(struct arena *a)
     vec_push(a, &g->nodes, (struct node){0});
     vec_push(a, &g->scopes, intern(g->names, ""));
     vec_push(a, &g->vars, (struct var){0});
+    vec_push(a, &g->loops, (struct loop){0});
     return g;
 }
 
@@ -171,6 +172,9 @@ val graph_append(struct graph *g, const struct node_spec *s, const struct type *
                      .attr = g->attrs.n,
                      .scope = s->scope,
                      .span = s->span};
+    if (!loop_of(g, s, &n.loop)) {
+        n.loop = 0; /* only of loaded graphs, which are verified */
+    }
     for (uint32_t i = 0; i < s->n_in; i++) {
         vec_push(g->arena, &g->inputs, s->in[i]);
     }
@@ -214,6 +218,10 @@ bool shape_spec_ok(struct shape_ctx *c)
                               (unsigned)s->in[i]);
         }
     }
+    uint32_t loop;
+    if (!loop_of(c->g, s, &loop)) {
+        return shape_fail(c, DIAG_I0001, "%s: a value of a loop is used outside of it", op->name);
+    }
     for (uint32_t i = 0; i < s->n_dim; i++) {
         if (s->dims[i] == 0 || s->dims[i] >= c->g->dims.list.n) {
             return shape_fail(c, DIAG_E2009, "%s: a size is too large to compute with", shape_name(c));
@@ -222,12 +230,42 @@ bool shape_spec_ok(struct shape_ctx *c)
     return true;
 }
 
+/* Inputs that belong to a loop which is being differentiated, as values of the loop that runs backwards. */
+static const val *imported(struct graph *g, const struct node_spec *s)
+{
+    val *in = NULL;
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        struct graph_import *m = g->import;
+        while (m && m->from != g->nodes.at[s->in[i]].loop) {
+            m = m->outer;
+        }
+        if (m && !in) {
+            in = arena_array(g->arena, val, s->n_in);
+            memcpy(in, s->in, s->n_in * sizeof *in);
+        }
+        if (m) {
+            in[i] = m->bring(m, s->in[i]);
+        }
+    }
+    return in ? in : s->in;
+}
+
 val graph_add(struct graph *g, const struct node_spec *s, struct diag_sink *sink)
 {
     for (uint32_t i = 0; i < s->n_in; i++) {
         if (s->in[i] == 0) {
             return 0; /* poison: reported where it began */
         }
+    }
+    struct node_spec here = *s;
+    if (g->import) {
+        here.in = imported(g, s);
+        for (uint32_t i = 0; i < s->n_in; i++) {
+            if (here.in[i] == 0) {
+                return 0;
+            }
+        }
+        s = &here;
     }
     struct shape_ctx c = {.g = g, .s = s, .sink = sink};
     if (!shape_spec_ok(&c)) {

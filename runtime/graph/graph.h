@@ -31,6 +31,20 @@ struct node {
     uint32_t in, attr, dims; /* offsets into the pools: inputs, int64 attributes, dim attributes */
     uint32_t shape;          /* offset into the dim pool: rank entries */
     uint32_t scope;          /* instance path, index into scopes */
+    uint32_t loop;           /* innermost loop it belongs to, 0 = none; see struct loop */
+    struct span span;
+};
+/* A loop of a phase: a body that runs `count` times, its values going from one iteration to the next through
+ * carries. The body is the nodes whose `loop` is this one (or one inside of it); which loop a node belongs to
+ * follows from its inputs, the innermost of theirs, so what does not change from iteration to iteration is
+ * outside by construction. loop_in, loop_index and loop_carry bring values in; one `loop` node ends the body
+ * and belongs outside, where loop_last and loop_out read what it leaves. Bodies read everything around them;
+ * a loop without `loop` node never runs. */
+struct loop {
+    uint32_t parent; /* the loop around it, a smaller index; 0 = none */
+    uint32_t phase;
+    dim count;
+    bool reverse; /* the last part first */
     struct span span;
 };
 
@@ -176,6 +190,7 @@ struct graph {
     VEC(const char *) scopes; /* at[0] = "" */
     VEC(struct var) vars;     /* at[0] unused */
     VEC(struct tree) trees;
+    VEC(struct loop) loops; /* at[0] unused */
     VEC(struct config) configs;
     VEC(struct size_check) checks;
     VEC(struct data) datas;
@@ -183,6 +198,16 @@ struct graph {
     VEC(struct run_stmt) run; /* at[0] = the block, if there is a run */
     uint32_t *cons;           /* hash-consing table, private to graph.c */
     uint32_t n_cons;
+    /* While a loop is differentiated: brings a value of its body (or of a loop inside) into the loop that
+     * runs backwards; graph_add asks it for inputs whose loop is `import_from` of some entry. NULL = nobody.
+     */
+    struct graph_import *import;
+};
+/* See graph.import. */
+struct graph_import {
+    struct graph_import *outer;
+    uint32_t from; /* loop */
+    val (*bring)(struct graph_import *, val v);
 };
 
 struct graph *graph_new(struct arena *a);
@@ -237,6 +262,40 @@ struct node_spec {
 /* Adds a node or returns the equal one that exists. 0 and a diagnostic when the shape rule refuses. */
 val graph_add(struct graph *g, const struct node_spec *s, struct diag_sink *sink);
 uint32_t graph_scope(struct graph *g, const char *path);
+
+/* -- loops */
+
+/* A new loop in the phase, inside `parent` (0 = none). 0 and a diagnostic when there are too many. */
+uint32_t graph_loop(struct graph *g, uint16_t phase, uint32_t parent, dim count, bool reverse, struct span at,
+                    struct diag_sink *sink);
+/* Whether loop `inner` is `outer` or inside of it; everything is inside of 0. */
+bool loop_inside(const struct graph *g, uint32_t inner, uint32_t outer);
+/* The innermost loop of a node as its inputs say it; false where they belong to loops side by side. */
+bool loop_of(const struct graph *g, const struct node_spec *s, uint32_t *loop);
+/* Parts of a `loop` node: its carries come first, then as many next values, then the yields. */
+static inline uint32_t loop_carries(const struct graph *g, const struct node *end)
+{
+    return (uint32_t)node_attrs(g, end)[1];
+}
+static inline val loop_carry(const struct graph *g, const struct node *end, uint32_t k)
+{
+    return node_inputs(g, end)[k];
+}
+static inline val loop_next(const struct graph *g, const struct node *end, uint32_t k)
+{
+    return node_inputs(g, end)[loop_carries(g, end) + k];
+}
+static inline uint32_t loop_yields(const struct graph *g, const struct node *end)
+{
+    return end->n_in - 2 * loop_carries(g, end);
+}
+static inline val loop_yield(const struct graph *g, const struct node *end, uint32_t k)
+{
+    return node_inputs(g, end)[2 * loop_carries(g, end) + k];
+}
+/* One more yield of a loop that has ended: v, a node before `end`, inside of the loop. Returns its number;
+ * that of an equal one if there is one. */
+uint32_t graph_loop_yield(struct graph *g, val end, val v);
 
 /* Shape rules. A rule fills s->type, or reports through shape_fail. One file per structured op in shape/. */
 struct shape_ctx {

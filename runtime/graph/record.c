@@ -72,6 +72,12 @@ static const struct record var_record = RECORD("var", var, var_fields);
 static const struct field tree_fields[] = {FIELD(tree, STR, name), ARRAY(tree, U32S, "leaf", leaf, n_leaf)};
 static const struct record tree_record = RECORD("tree", tree, tree_fields);
 
+static const struct field loop_fields[] = {
+    FIELD(loop, U32, parent),   FIELD(loop, U32, phase), FIELD(loop, DIM, count),
+    FIELD(loop, BOOL, reverse), FIELD(loop, SPAN, span),
+};
+static const struct record loop_record = RECORD("loop", loop, loop_fields);
+
 static const struct field part_fields[] = {FIELD(split_part, STR, name), FIELD(split_part, F64, fraction),
                                            FIELD(split_part, I64, from), FIELD(split_part, I64, to)};
 static const struct record part_record = RECORD("part", split_part, part_fields);
@@ -155,6 +161,7 @@ static const struct field graph_fields[] = {
     VECTOR(graph, "config", configs, 0, config_record),
     VECTOR(graph, "var", vars, 1, var_record),
     VECTOR(graph, "tree", trees, 0, tree_record),
+    VECTOR(graph, "loop", loops, 1, loop_record),
     VECTOR(graph, "data", datas, 0, data_record),
     VECTOR(graph, "phase", phases, 0, phase_record),
     VECTOR(graph, "run", run, 0, run_record),

@@ -136,6 +136,30 @@ static void verify_tree(struct verify *k, uint32_t i)
     }
 }
 
+static void verify_loop(struct verify *k, uint32_t i)
+{
+    const struct loop *l = &k->g->loops.at[i];
+    bool ok = l->parent < i && l->phase < k->g->phases.n && verify_dim(k, l->count) &&
+              verify_span(k, l->span) && (l->parent == 0 || k->g->loops.at[l->parent].phase == l->phase);
+    if (!ok) {
+        verify_fail(k, DIAG_F1506, l->span, "loop %u is inconsistent", (unsigned)i);
+    }
+}
+/* A loop runs at one place. */
+static void verify_loop_ends(struct verify *k)
+{
+    bool *ended = arena_array(k->g->arena, bool, k->g->loops.n);
+    for (val v = 1; v < k->g->nodes.n; v++) {
+        const struct node *n = graph_node(k->g, v);
+        if (n->op == OP_loop && ended[node_attrs(k->g, n)[0]]) {
+            verify_fail(k, DIAG_F1501, n->span, "node %%%u: a second end of loop %lld", (unsigned)v,
+                        (long long)node_attrs(k->g, n)[0]);
+        } else if (n->op == OP_loop) {
+            ended[node_attrs(k->g, n)[0]] = true;
+        }
+    }
+}
+
 /* -- nodes */
 
 static bool pool_ok(const struct verify *k, const struct node *n)
@@ -241,6 +265,9 @@ static void verify_tables(struct verify *k)
     for (uint32_t i = 0; i < k->g->trees.n; i++) {
         verify_tree(k, i);
     }
+    for (uint32_t i = 1; i < k->g->loops.n; i++) {
+        verify_loop(k, i);
+    }
     if (k->status == ST_OK) {
         verify_keys(k);
     }
@@ -250,7 +277,8 @@ static enum status verify_graph(const struct graph *g, struct diag_sink *sink, b
 {
     /* Dims are interned and messages built while rules run; nothing that was there changes. */
     struct verify k = {.g = (struct graph *)(uintptr_t)g, .sink = sink, .loaded = loaded};
-    if (g->nodes.n == 0 || g->vars.n == 0 || g->scopes.n == 0 || g->nodes.n - 1 > LIMIT_NODES) {
+    if (g->nodes.n == 0 || g->vars.n == 0 || g->scopes.n == 0 || g->loops.n == 0 ||
+        g->loops.n > LIMIT_LOOPS + 1 || g->nodes.n - 1 > LIMIT_NODES) {
         verify_fail(&k, DIAG_F1501, NO_SPAN, "the graph has no tables, or more than %d nodes", LIMIT_NODES);
         return k.status;
     }
@@ -259,6 +287,7 @@ static enum status verify_graph(const struct graph *g, struct diag_sink *sink, b
         verify_node(&k, v);
     }
     if (k.status == ST_OK) {
+        verify_loop_ends(&k);
         verify_roots(&k);
         verify_run(&k);
     }

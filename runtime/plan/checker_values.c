@@ -3,6 +3,10 @@
  * of every operand, the element the graph means is followed through views down to the value that lies at the
  * operand's address; tag and position must agree. So a read before the write, a read after reuse, a commit
  * that destroyed an old value still to be read, and a wrong stride all show.
+ *
+ * The body of a loop is run twice: what the first iteration leaves must be what the second one finds. A carry
+ * is named after its node, first when the loop begins and again when its next value lies there at the end of
+ * an iteration; the counter and the stacks bear the name of the loop's end while it runs.
  */
 #include <stdlib.h>
 #include "runtime/plan/checker.h"
@@ -21,6 +25,7 @@ struct run {
     struct diag_sink *sink;
     struct arena *arena;
     struct binding at;
+    bool *again;                /* by loop: its body runs for the second time */
     VEC(struct segment) memory; /* ascending, without gaps from 0 to plan.bytes */
     uint32_t launch;
 };
@@ -225,6 +230,25 @@ static bool in_gradient(const struct plan *p, uint64_t address)
     return false;
 }
 
+/* Results of a loop, and its counter, as the values that lie there; true when e was one. */
+static bool step_into_loop(const struct run *r, struct element *e)
+{
+    const struct node *n = graph_node(r->g, e->node);
+    if (n->op == OP_loop_last) {
+        const struct node *end = graph_node(r->g, node_inputs(r->g, n)[0]);
+        e->node = loop_carry(r->g, end, (uint32_t)node_attrs(r->g, n)[0]);
+        return true;
+    }
+    for (uint32_t i = e->node + 1; n->op == OP_loop_index && i < r->g->nodes.n; i++) {
+        const struct node *end = graph_node(r->g, i);
+        if (end->op == OP_loop && node_attrs(r->g, end)[0] == node_attrs(r->g, n)[0]) {
+            e->node = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool element_lies_at(const struct run *r, struct element e, uint64_t address)
 {
     const struct segment *s = &r->memory.at[segment_at(r, address)];
@@ -234,7 +258,11 @@ static bool element_lies_at(const struct run *r, struct element e, uint64_t addr
             uint64_t at = (uint64_t)ravel(e.index, e.dims, n->rank) * dtype_size((enum dtype)n->dtype);
             return address == s->start + at;
         }
-        if (n->op == OP_pack) {
+        if (n->op == OP_loop_last || n->op == OP_loop_index) {
+            if (!step_into_loop(r, &e)) {
+                return false;
+            }
+        } else if (n->op == OP_pack) {
             if (!step_into_pack(r, &e)) {
                 return s->tag == TAG_OLD && in_gradient(r->p, address);
             }
@@ -329,10 +357,35 @@ static enum status check_ranges_table(const struct run *r, const struct plan_op 
               : plan_wrong(r->p, r->sink, op->node, "launch %u: the table of ranges is wrong", r->launch);
 }
 
+static bool is_counter(const struct run *r, const struct operand *o, uint32_t end)
+{
+    const struct segment *s = &r->memory.at[segment_at(r, o->offset)];
+    return o->rank == 0 && o->dtype == DT_I32 && s->tag == end && s->start == o->offset;
+}
+/* The end of the loop whose counter an operand is, 0 = of none. */
+static uint32_t counter_of(const struct run *r, const struct operand *o)
+{
+    uint32_t tag = r->memory.at[segment_at(r, o->offset)].tag;
+    bool ends = tag != TAG_UNDEFINED && graph_node(r->g, tag)->op == OP_loop;
+    return ends && is_counter(r, o, tag) ? tag : 0;
+}
+static enum status check_put(const struct run *r, const struct plan_op *op)
+{
+    uint32_t end = op->k.n_in == 2 ? counter_of(r, &op->k.in[1]) : 0;
+    if (!end || !holds(r, op->node, &op->k.in[0])) {
+        return plan_wrong(r->p, r->sink, op->node, "launch %u: a yield or the counter is not there",
+                          r->launch);
+    }
+    return ST_OK;
+}
+
 static enum status check_inputs(const struct run *r, const struct plan_op *op)
 {
     const struct node *n = graph_node(r->g, op->node);
     unsigned flags = op_table[op->op].flags;
+    if (op->op == OP_loop_put) {
+        return check_put(r, op);
+    }
     if (op->op == OP_copy && holds(r, op->node, &op->k.in[0])) {
         return ST_OK; /* the planner's own copy */
     }
@@ -343,8 +396,13 @@ static enum status check_inputs(const struct run *r, const struct plan_op *op)
     if (op->op == OP_ranges) {
         return check_ranges_table(r, op);
     }
-    uint32_t control = flags & (OPF_CONTROL | OPF_FAULT) ? 1 : 0;
-    if (op->k.n_in != n->n_in + control || (control && op->k.in[n->n_in].offset != r->p->control)) {
+    uint32_t control = flags & (OPF_CONTROL | OPF_FAULT) || n->op == OP_loop_in ? 1 : 0;
+    if (n->op == OP_loop_in && op->k.n_in == 2) {
+        uint32_t end = counter_of(r, &op->k.in[1]);
+        if (!end || node_attrs(r->g, graph_node(r->g, end))[0] != node_attrs(r->g, n)[0]) {
+            return plan_wrong(r->p, r->sink, op->node, "launch %u: its counter is not there", r->launch);
+        }
+    } else if (op->k.n_in != n->n_in + control || (control && op->k.in[n->n_in].offset != r->p->control)) {
         return plan_wrong(r->p, r->sink, op->node, "launch %u: wrong number of operands", r->launch);
     }
     for (uint32_t i = 0; i < n->n_in; i++) {
@@ -366,8 +424,8 @@ static enum status check_in_step(const struct run *r, const struct plan_op *op)
         const struct operand *in = &op->k.in[i];
         struct extent from = operand_extent(in);
         bool meets = from.from < to.end && to.from < from.end && from.from < from.end;
-        bool same = op_table[op->op].kind == OPK_ELEM && in->offset == out->offset &&
-                    operand_is_contiguous(in) && from.end == to.end &&
+        bool in_step = op_table[op->op].kind == OPK_ELEM || op->op == OP_copy;
+        bool same = in_step && in->offset == out->offset && operand_is_contiguous(in) && from.end == to.end &&
                     dtype_size((enum dtype)in->dtype) == dtype_size((enum dtype)out->dtype);
         if (meets && !same) {
             return plan_wrong(
@@ -379,10 +437,99 @@ static enum status check_in_step(const struct run *r, const struct plan_op *op)
     return ST_OK;
 }
 
+static const struct operand *carry_at(const struct plan_op *end, uint32_t k)
+{
+    return &end->k.in[k];
+}
+/* Every carry holds its first value (begin) or its next one, and is a carry from now on. */
+static enum status rename_carries(struct run *r, const struct plan_op *end, bool begin)
+{
+    const struct node *n = graph_node(r->g, end->node);
+    for (uint32_t k = 0; k < loop_carries(r->g, n); k++) {
+        uint32_t carry = loop_carry(r->g, n, k);
+        uint32_t value = begin ? node_inputs(r->g, graph_node(r->g, carry))[0] : loop_next(r->g, n, k);
+        if (!holds(r, value, carry_at(end, k))) {
+            return plan_wrong(r->p, r->sink, end->node, "launch %u: carry %u is not there", r->launch, k);
+        }
+    }
+    for (uint32_t k = 0; k < loop_carries(r->g, n); k++) {
+        write_range(r, operand_extent(carry_at(end, k)), loop_carry(r->g, n, k));
+    }
+    return ST_OK;
+}
+/* The node that reads yield k of a loop; the end itself where nobody does. */
+static uint32_t reader_of(const struct run *r, uint32_t end, uint32_t k)
+{
+    for (uint32_t i = end + 1; i < r->g->nodes.n; i++) {
+        const struct node *n = graph_node(r->g, i);
+        if (n->op == OP_loop_out && node_inputs(r->g, n)[0] == end && node_attrs(r->g, n)[0] == (int64_t)k) {
+            return i;
+        }
+    }
+    return end;
+}
+static enum status rename_stacks(struct run *r, const struct plan_op *end)
+{
+    const struct node *n = graph_node(r->g, end->node);
+    uint32_t carries = loop_carries(r->g, n);
+    for (uint32_t k = 0; k < loop_yields(r->g, n); k++) {
+        struct extent e = operand_extent(&end->k.in[carries + k]);
+        uint32_t i = segment_at(r, e.from);
+        bool whole = e.from == e.end || (r->memory.at[i].tag == end->node &&
+                                         r->memory.at[i].start == e.from && r->memory.at[i].end >= e.end);
+        if (!whole && end->loop->count) {
+            return plan_wrong(r->p, r->sink, end->node, "launch %u: the stack of yield %u was overwritten",
+                              r->launch, k);
+        }
+        write_range(r, e, reader_of(r, end->node, k));
+    }
+    return ST_OK;
+}
+static bool loop_ops_match(const struct plan_variant *v, uint32_t i)
+{
+    const struct plan_loop *l = v->op[i].loop;
+    return l->begin < l->end && l->end < v->n_op && v->op[l->begin].op == OP_loop_begin &&
+           v->op[l->end].op == OP_loop && v->op[l->begin].loop == l && v->op[l->end].loop == l &&
+           (i == l->begin || i == l->end) && v->op[l->begin].node == v->op[l->end].node;
+}
+/* The launches around a body. Steps back to the first of it once. */
+static enum status check_loop(struct run *r, const struct plan_op *op)
+{
+    const struct node *n = graph_node(r->g, op->node);
+    if (!loop_ops_match(r->v, r->launch) || n->op != OP_loop) {
+        return plan_wrong(r->p, r->sink, op->node, "launch %u: a loop without end", r->launch);
+    }
+    const struct plan_op *end = &r->v->op[op->loop->end];
+    if (end->k.n_in != loop_carries(r->g, n) + loop_yields(r->g, n) || op->k.n_out != 1 ||
+        op->k.out[0].offset != op->loop->counter) {
+        return plan_wrong(r->p, r->sink, op->node, "launch %u: wrong number of operands", r->launch);
+    }
+    bool begin = op->op == OP_loop_begin, *again = &r->again[node_attrs(r->g, n)[0]];
+    if (!begin && !is_counter(r, &op->k.out[0], op->node)) {
+        return plan_wrong(r->p, r->sink, op->node, "launch %u: the counter was overwritten", r->launch);
+    }
+    TRY(rename_carries(r, end, begin));
+    if (begin) {
+        write_range(r, operand_extent(&op->k.out[0]), op->node);
+        *again = false;
+        return ST_OK;
+    }
+    if (!*again) {
+        *again = true;
+        r->launch = op->loop->begin; /* goes on behind it */
+        return ST_OK;
+    }
+    return rename_stacks(r, op);
+}
+
 static enum status check_launches(struct run *r)
 {
     for (r->launch = 0; r->launch < r->v->n_op; r->launch++) {
         const struct plan_op *op = &r->v->op[r->launch];
+        if (op->loop) {
+            TRY(check_loop(r, op));
+            continue;
+        }
         TRY(check_inputs(r, op));
         if (op->k.n_out != 1 || !operand_is_contiguous(&op->k.out[0])) {
             return plan_wrong(r->p, r->sink, op->node, "launch %u: its result is not contiguous", r->launch);
@@ -392,7 +539,7 @@ static enum status check_launches(struct run *r)
             return plan_wrong(r->p, r->sink, op->node, "launch %u: its result leaves the arena", r->launch);
         }
         TRY(check_in_step(r, op));
-        write_range(r, e, op->node);
+        write_range(r, e, op->op == OP_loop_put ? counter_of(r, &op->k.in[1]) : op->node);
     }
     return ST_OK;
 }
@@ -468,6 +615,7 @@ enum status check_values(const struct plan *p, uint32_t variant, struct diag_sin
     if (f->b && dim_is_symbol(&r.g->dims, f->b, &batch)) {
         r.at.atom[batch] = r.v->rows;
     }
+    r.again = arena_array(r.arena, bool, r.g->loops.n);
     start_memory(&r);
     enum status s = check_launches(&r);
     s = s == ST_OK ? check_commits(&r) : s;

@@ -53,6 +53,10 @@ static void address_ops(struct variant_build *v)
             o[i] = place_address(v, &d->in[i]);
         }
         o[d->n_in] = place_address(v, &d->out);
+        if (d->loop) {
+            v->loop[d->loop].plan->counter = o[d->n_in].offset;
+            op->loop = v->loop[d->loop].plan;
+        }
         op->k.work = op->k.work_bytes ? v->b->p->workspace_offset : 0;
     }
 }
@@ -83,8 +87,8 @@ static void list_buffers(struct variant_build *v, struct plan_variant *out)
     out->buffer0 = p->n_buffer;
     for (uint32_t i = 0; i < v->buffers.n; i++) {
         const struct buffer *x = &v->buffers.at[i];
-        if (x->storage != NONE) {
-            continue;
+        if (x->storage != NONE || x->carried) {
+            continue; /* in the prefix; inside of its carry */
         }
         uint64_t offset = p->planned_offset + x->offset;
         p->buffer[p->n_buffer++] = (struct plan_buffer){

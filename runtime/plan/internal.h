@@ -50,6 +50,7 @@ struct buffer {
     uint32_t raw_var;     /* raw rows of a data set: written by the loader, no draft makes it; 0 = none */
     uint32_t root;        /* in place: the buffer whose bytes these are; itself otherwise */
     bool pinned;          /* read after the last launch */
+    bool carried;         /* the next value of a carry, written straight into it (root) */
     uint32_t storage;     /* moved: into this storage at storage_offset; NONE otherwise */
     uint64_t storage_offset;
     uint64_t offset;
@@ -62,6 +63,15 @@ struct draft {
     uint32_t n_in;
     const int64_t *attr;
     uint32_t n_attr;
+    uint32_t loop; /* of loop_begin and loop: that loop, else 0 */
+};
+/* A loop of the variant while its drafts are made. */
+struct loop_build {
+    uint32_t node; /* its end */
+    struct place counter;
+    struct place *carry, *stack;
+    uint32_t begin, end; /* drafts */
+    struct plan_loop *plan;
 };
 
 struct constant_key {
@@ -94,6 +104,7 @@ enum { CONSTANTS_STORAGE = 0, CONTROL_STORAGE = 1 };
 struct scheduled {
     uint32_t node;
     enum part part;
+    bool begins; /* the beginning of the loop that `node` ends; the body follows */
 };
 struct variant_build {
     struct builder *b;
@@ -108,7 +119,8 @@ struct variant_build {
     uint32_t *contiguous;      /* by slot: buffer of its contiguous copy + 1 */
     VEC(struct draft) drafts;
     VEC(struct buffer) buffers;
-    uint32_t n_pack; /* packs seen, by tree: pack_seen */
+    struct loop_build *loop; /* by loop of the graph; node 0 = not of this variant */
+    uint32_t n_pack;         /* packs seen, by tree: pack_seen */
     uint32_t *pack_seen;
     struct place *metric, *output, *assert_value, ok; /* roots */
     struct plan_op *op;                               /* by draft, filled by emit.c */
@@ -151,7 +163,19 @@ void make_contiguous(struct operand *o); /* strides from dims */
 void normalize_strides(struct operand *o);
 bool strides_fit(enum op op, uint32_t input, const struct operand *o); /* what the op takes without a copy */
 
+/* loops.c: the drafts around a body; where values of a loop lie. */
+MUST_CHECK enum status loop_opens(struct variant_build *v, const struct scheduled *s);
+MUST_CHECK enum status loop_ends(struct variant_build *v, const struct scheduled *s, struct place *out);
+struct place loop_place(const struct variant_build *v, uint32_t node); /* loop_index, _carry, _last, _out */
+/* The last launch at which a buffer made at `first` and read at `at` must still be there: the end of the
+ * outermost loop that contains only the reading. */
+uint32_t loop_reach(const struct variant_build *v, uint32_t first, uint32_t at);
+
 /* launches.c */
+struct place new_buffer(struct variant_build *v, uint32_t node, const struct operand *shape);
+/* The contiguous copy of a node's value, made once. */
+struct place contiguous_copy(struct variant_build *v, uint32_t node, const struct place *from,
+                             enum part part);
 MUST_CHECK enum status launches_build(struct variant_build *v, uint32_t from,
                                       uint32_t end); /* of the order */
 struct place copy_out(struct variant_build *v, uint32_t node, const struct place *from,

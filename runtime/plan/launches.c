@@ -4,7 +4,7 @@
  */
 #include "runtime/plan/internal.h"
 
-static struct place new_buffer(struct variant_build *v, uint32_t node, const struct operand *shape)
+struct place new_buffer(struct variant_build *v, uint32_t node, const struct operand *shape)
 {
     struct place p = {HOME_BUFFER, v->buffers.n, *shape};
     p.o.offset = 0;
@@ -31,9 +31,7 @@ struct place copy_out(struct variant_build *v, uint32_t node, const struct place
     return to;
 }
 
-/* The contiguous copy of a node's value, made once. */
-static struct place contiguous_copy(struct variant_build *v, uint32_t node, const struct place *from,
-                                    enum part part)
+struct place contiguous_copy(struct variant_build *v, uint32_t node, const struct place *from, enum part part)
 {
     uint32_t *made = &v->contiguous[v->slot[node] - 1];
     if (*made) {
@@ -107,6 +105,9 @@ static enum status draft_node(struct variant_build *v, uint32_t node, const stru
     }
     if (n->op == OP_ranges) {
         d.in[d.n_in++] = ranges_table(v->b, n);
+    }
+    if (n->op == OP_loop_in) {
+        d.in[d.n_in++] = v->loop[node_attrs(g, n)[0]].counter;
     }
     if (info->flags & (OPF_CONTROL | OPF_FAULT)) {
         d.in[d.n_in++] = (struct place){.home = HOME_STORAGE, .index = CONTROL_STORAGE};
@@ -197,6 +198,14 @@ static enum status place_node(struct variant_build *v, const struct scheduled *s
         pack_slots(v, s->node, &shape, s->part);
         *out = v->value[v->slot[s->node] - 1];
         return ST_OK;
+    case OP_loop_index:
+    case OP_loop_carry:
+    case OP_loop_last:
+    case OP_loop_out:
+        *out = loop_place(v, s->node);
+        return ST_OK;
+    case OP_loop:
+        return loop_ends(v, s, out);
     case OP_grad:
         return diag_emit(b->sink, DIAG_I0001, n->span, "a gradient that autodiff did not replace (node %u)",
                          s->node);
@@ -208,8 +217,8 @@ static enum status place_node(struct variant_build *v, const struct scheduled *s
 enum status launches_build(struct variant_build *v, uint32_t from, uint32_t end)
 {
     for (uint32_t i = from; i < end; i++) {
-        struct place p;
-        TRY(place_node(v, &v->order[i], &p));
+        struct place p = {0};
+        TRY(v->order[i].begins ? loop_opens(v, &v->order[i]) : place_node(v, &v->order[i], &p));
         v->value[i] = p;
     }
     return ST_OK;

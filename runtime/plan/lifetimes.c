@@ -18,9 +18,13 @@ static void find_lives(struct variant_build *v)
     }
     for (uint32_t j = 0; j < v->drafts.n; j++) {
         const struct draft *d = &v->drafts.at[j];
+        if (d->op == OP_loop) {
+            v->buffers.at[d->out.index].last = j; /* the counter */
+        }
         for (uint32_t i = 0; i < d->n_in; i++) {
-            if (d->in[i].home == HOME_BUFFER && v->buffers.at[d->in[i].index].last < j) {
-                v->buffers.at[d->in[i].index].last = j;
+            struct buffer *x = d->in[i].home == HOME_BUFFER ? &v->buffers.at[d->in[i].index] : NULL;
+            if (x && x->last < j) {
+                x->last = loop_reach(v, x->first, j);
             }
         }
     }
@@ -44,7 +48,7 @@ static void take_over(struct variant_build *v, uint32_t j)
 {
     const struct draft *d = &v->drafts.at[j];
     if (op_table[d->op].kind != OPK_ELEM || d->out.home != HOME_BUFFER ||
-        !planned(&v->buffers.at[d->out.index])) {
+        !planned(&v->buffers.at[d->out.index]) || v->buffers.at[d->out.index].carried) {
         return;
     }
     for (uint32_t i = 0; i < d->n_in; i++) {
@@ -52,7 +56,8 @@ static void take_over(struct variant_build *v, uint32_t j)
             continue;
         }
         const struct buffer *x = &v->buffers.at[d->in[i].index];
-        if (planned(x) && x->bytes && x->last == j && !x->pinned && reads_in_step(v, d, d->in[i].index)) {
+        if (planned(x) && x->bytes && x->last == j && !x->carried && !x->pinned &&
+            reads_in_step(v, d, d->in[i].index)) {
             v->buffers.at[d->out.index].root = x->root;
             return;
         }

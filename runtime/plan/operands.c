@@ -228,7 +228,8 @@ bool strides_fit(enum op op, uint32_t input, const struct operand *o)
 {
     enum op_kind kind = op_table[op].kind;
     unsigned flags = op_table[op].flags;
-    if (kind == OPK_ELEM || kind == OPK_REDUCE || op == OP_copy || (flags & OPF_ANY_INDEX && input == 1)) {
+    if (kind == OPK_ELEM || kind == OPK_REDUCE || op == OP_copy || op == OP_loop_in ||
+        (flags & OPF_ANY_INDEX && input == 1)) {
         return true;
     }
     return flags & OPF_LIBRARY ? matrix_fits(o) : operand_is_contiguous(o);

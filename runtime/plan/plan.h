@@ -27,6 +27,10 @@ struct operand {
  * - ranges: one input operand, f64[n, 3] in the constants region, rows (first element, elements, value)
  *   ascending
  * - pack: never launched; leaves are produced in, or copied into, their slots of a persistent gradient block
+ * - loop_begin: no inputs, out is the counter. loop: inputs are the carries, then the stacks of the yields;
+ * out is the counter. Executors know both; they have no kernel
+ * - loop_in: the counter as a second input, the first with any strides. loop_put: a yield (any strides) and
+ * the counter, out is the whole stack, of which the part of this iteration is written
  * - copy: out is contiguous, in has any strides. Also made for nodes of other ops: then k.node is the node
  *   copied
  *
@@ -44,11 +48,21 @@ struct kargs {
     uint64_t work;       /* byte offset of the scratch, */
     uint64_t work_bytes; /* sized by op_workspace() */
 };
+/* A loop: the ops begin .. end of a variant, a loop_begin and a loop around the body. The counter is an i32
+ * in the arena: 0, 1, .. or in reverse count - 1, .., 0. An iteration writes the next value of each carry
+ * over the old one and its yields into their stacks. */
+struct plan_loop {
+    uint64_t counter;
+    int64_t count;
+    bool reverse;
+    uint32_t begin, end;
+};
 struct plan_op {
     uint16_t op;  /* enum op */
     uint8_t part; /* enum part */
     uint32_t node;
     struct kargs k;
+    const struct plan_loop *loop; /* of loop_begin and loop, else NULL */
 };
 /* What the machine is like, for decisions that depend on it. No calls, just numbers. */
 struct target {

@@ -16,8 +16,12 @@ static enum part last_part(const struct variant_build *v)
 
 static void move_buffer(struct variant_build *v, uint32_t buffer, const struct place *to)
 {
-    v->buffers.at[buffer].storage = to->index;
-    v->buffers.at[buffer].storage_offset = to->o.offset;
+    for (uint32_t i = 0; i < v->buffers.n; i++) {
+        if (i == buffer || (v->buffers.at[i].carried && v->buffers.at[i].root == buffer)) {
+            v->buffers.at[i].storage = to->index;
+            v->buffers.at[i].storage_offset = to->o.offset;
+        }
+    }
 }
 
 /* The buffer whose only purpose can become storage: produced whole by a launch, not moved yet, not written by
@@ -122,7 +126,8 @@ static const char *why_not_in_place(const struct variant_build *v, const struct 
         const struct draft *d = &v->drafts.at[j];
         for (uint32_t i = 0; i < d->n_in; i++) {
             if (place_meets(&d->in[i], t) &&
-                !(j == maker && op_table[d->op].kind == OPK_ELEM && same_elements(&d->in[i], t))) {
+                !(j == maker && (op_table[d->op].kind == OPK_ELEM || d->op == OP_copy) &&
+                  same_elements(&d->in[i], t))) {
                 return j == maker ? "the launch that makes it reads other elements of the old value"
                                   : "the old value is read later";
             }

@@ -8,6 +8,8 @@
  * across the whole backward pass. A node never stands in an earlier part than its inputs. Last of all come
  * *closing* nodes: only commits use them and the variable they replace is read in this phase; so all readers
  * of the old value precede, and the new one can be written in place.
+ *
+ * A loop stands as a whole where its end stands: its beginning, its body in id order, its end.
  */
 #include "runtime/plan/internal.h"
 
@@ -19,6 +21,7 @@ struct marks {
         *after; /* by node: reachable; ancestors of losses, of gradients; depends on a gradient */
     uint8_t *part, *first_use; /* first_use: earliest part of a user */
     uint8_t *closing, *used;   /* used: by a node or a root other than a commit */
+    uint32_t *end;             /* by loop: the node that ends the outermost loop around it */
 };
 
 static void mark(uint8_t *m, val v)
@@ -107,7 +110,9 @@ static void sink_late_values(struct marks *m)
         if (!m->reach[n]) {
             continue;
         }
-        if (!m->loss[n] && m->part[n] == PART_FORWARD && m->first_use[n] < PART_COUNT) {
+        if (x->loop) {
+            m->part[n] = m->part[m->end[x->loop]];
+        } else if (!m->loss[n] && m->part[n] == PART_FORWARD && m->first_use[n] < PART_COUNT) {
             m->part[n] = m->first_use[n];
         }
         for (uint32_t i = 0; i < x->n_in; i++) {
@@ -169,9 +174,45 @@ static void mark_loss_part(struct variant_build *v)
         }
         end = i + 1;
     }
+    while (from < end && graph_node(g, v->order[from].node)->loop) {
+        from++; /* a loop is not cut */
+    }
     for (uint32_t i = from; i < end; i++) {
         v->order[i].part = PART_LOSS;
     }
+}
+
+/* By loop the node that ends the outermost loop around it. */
+static uint32_t *find_ends(const struct graph *g, struct arena *a)
+{
+    uint32_t *end = arena_array(a, uint32_t, g->loops.n);
+    for (uint32_t n = 1; n < g->nodes.n; n++) {
+        const struct node *x = graph_node(g, n);
+        if (x->op == OP_loop) {
+            end[node_attrs(g, x)[0]] = n;
+        }
+    }
+    for (uint32_t l = 1; l < g->loops.n; l++) {
+        end[l] = g->loops.at[l].parent ? end[g->loops.at[l].parent] : end[l];
+    }
+    return end;
+}
+
+/* One node, and in front of the end of a loop all of it. */
+static void append(struct variant_build *v, const struct marks *m, uint32_t node, enum part p)
+{
+    const struct graph *g = v->b->g;
+    if (node_op(g, node) == OP_loop) {
+        uint32_t loop = (uint32_t)node_attrs(g, graph_node(g, node))[0];
+        v->order[v->n_order++] = (struct scheduled){node, p, true};
+        for (uint32_t n = 1; n < node; n++) {
+            if (m->reach[n] && graph_node(g, n)->loop == loop) {
+                append(v, m, n, p);
+            }
+        }
+    }
+    v->order[v->n_order] = (struct scheduled){node, p, false};
+    v->slot[node] = ++v->n_order;
 }
 
 /* Closing nodes stand behind all others: in the last part that occurs. */
@@ -182,10 +223,9 @@ static void fill_order(struct variant_build *v, const struct marks *m)
         v->n_plain = v->n_order;
         for (enum part p = PART_FORWARD; p < PART_COUNT; p++) {
             for (uint32_t n = 1; n < g->nodes.n; n++) {
-                if (m->reach[n] && m->part[n] == p && m->closing[n] == closing) {
+                if (m->reach[n] && m->part[n] == p && m->closing[n] == closing && !graph_node(g, n)->loop) {
                     enum part last = v->n_order ? v->order[v->n_order - 1].part : PART_FORWARD;
-                    v->order[v->n_order] = (struct scheduled){n, p > last ? p : last};
-                    v->slot[n] = ++v->n_order;
+                    append(v, m, n, p > last ? p : last);
                 }
             }
         }
@@ -205,6 +245,7 @@ void schedule_build(struct variant_build *v)
     }
     mark_roots(&m);
     m.reach[0] = m.loss[0] = m.grad[0] = m.after[0] = 0;
+    m.end = find_ends(g, a);
     close_downwards(&m, m.reach);
     close_downwards(&m, m.loss);
     close_downwards(&m, m.grad);
@@ -213,11 +254,12 @@ void schedule_build(struct variant_build *v)
     mark_closing(&m, a);
     uint32_t n = 0;
     for (uint32_t i = 1; i < g->nodes.n; i++) {
-        n += m.reach[i];
+        n += m.reach[i] + (m.reach[i] && node_op(g, i) == OP_loop);
     }
     v->order = arena_array(a, struct scheduled, n);
     v->slot = arena_array(a, uint32_t, g->nodes.n);
     v->value = arena_array(a, struct place, n);
     v->contiguous = arena_array(a, uint32_t, n);
+    v->loop = arena_array(a, struct loop_build, g->loops.n);
     fill_order(v, &m);
 }

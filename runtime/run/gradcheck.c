@@ -63,12 +63,13 @@ static double *doubles_at(const struct checker *c, uint64_t offset)
 static enum status all_launches(struct checker *c)
 {
     enum status st = run_on_host(c->r, c->v);
-    for (uint32_t i = 0; st == ST_OK && i < c->v->n_op; i++) {
+    uint32_t done = 0;
+    for (uint32_t i = 0, next; st == ST_OK && i < c->v->n_op; i = next, done++) {
         const struct plan_op *op = &c->v->op[i];
-        host_run_op(c->r->image, op, c->pool);
+        next = host_step(c->r->image, c->v, i, c->pool);
         c->n_op = op->part <= PART_LOSS ? i + 1 : c->n_op;
         if (op->op == OP_copy && graph_node(c->r->graph, op->node)->op == OP_copy) {
-            struct held h = {i, NULL,
+            struct held h = {done, NULL,
                              (uint64_t)operand_count(op->k.out) * dtype_size((enum dtype)op->k.out->dtype)};
             h.bytes = arena_alloc(c->r->arena, h.n);
             memcpy(h.bytes, c->r->image + op->k.out->offset, h.n);
@@ -80,12 +81,12 @@ static enum status all_launches(struct checker *c)
 
 static double loss_now(struct checker *c)
 {
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < c->n_op; i++) {
-        host_run_op(c->r->image, &c->v->op[i], c->pool);
-        if (next < c->held.n && c->held.at[next].op == i) {
-            memcpy(c->r->image + c->v->op[i].k.out->offset, c->held.at[next].bytes, c->held.at[next].n);
-            next++;
+    uint32_t held = 0, done = 0;
+    for (uint32_t i = 0, next; i < c->n_op; i = next, done++) {
+        next = host_step(c->r->image, c->v, i, c->pool);
+        if (held < c->held.n && c->held.at[held].op == done) {
+            memcpy(c->r->image + c->v->op[i].k.out->offset, c->held.at[held].bytes, c->held.at[held].n);
+            held++;
         }
     }
     return *doubles_at(c, c->loss->offset);

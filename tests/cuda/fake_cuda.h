@@ -67,6 +67,10 @@ const void *cuda_control_function(int op)
 {
     return fake_function(op, 0, 0, 0);
 }
+const void *cuda_loop_function(enum loop_step step, int dtype)
+{
+    return fake_function(OP_loop_in, dtype, 0, (int)step);
+}
 const void *cuda_matmul_function(int dtype)
 {
     return fake_function(OP_matmul, dtype, 0, 0);

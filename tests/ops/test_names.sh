@@ -12,7 +12,7 @@ words=" max mean min sum rows step metric all tree leaf shuffle normal uniform t
 
 # rows: "name classes", from the table
 sed -nE 's/^(ELEM|REDUCE|VIEW)\(([a-z_0-9]+),.*/\2 \1/p; s/^OP\(([a-z_0-9]+), "[^"]*", [-0-9]+, [-0-9]+, ([A-Z0-9_ |]+), .*/\1 OP \2/p' \
-    kernels/ops.def | sed -E 's/ (0|\|)//g; s/OP (.*)(META|PLAN)(.*)/\2/' | awk '{ print $1, $2 }' >"$out/rows"
+    kernels/ops.def | sed -E 's/ (0|\|)//g; s/OP .*LOOP.*/LOOP/; s/OP (.*)(META|PLAN)(.*)/\2/' | awk '{ print $1, $2 }' >"$out/rows"
 [ "$(wc -l <"$out/rows")" -ge 90 ] && grep -qx 'sqrt ELEM' "$out/rows" && grep -qx 'const META' "$out/rows" &&
     grep -qx 'pad PLAN' "$out/rows" && grep -qx 'softmax OP' "$out/rows" || {
     echo "the rows of kernels/ops.def are not understood"

@@ -189,6 +189,14 @@ static void check_sizes(json_t *row)
 static const struct {
     const char *name, *why;
 } elsewhere[] = {
+    {"loop_in", "loops as a whole: tests/passes, tests/plan and tests/rules"},
+    {"loop_index", "as loop_in"},
+    {"loop_carry", "as loop_in"},
+    {"loop", "as loop_in"},
+    {"loop_last", "as loop_in"},
+    {"loop_out", "as loop_in"},
+    {"loop_begin", "as loop_in"},
+    {"loop_put", "as loop_in"},
     {"rows", "the rows of a data set: tests/kernels/test_structured.c"},
     {"step", "a number of the control block: tests/kernels/test_structured.c"},
     {"knob", "a number of the control block: tests/kernels/test_structured.c"},

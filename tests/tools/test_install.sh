@@ -40,7 +40,7 @@ find_package(gml 0.1 REQUIRED)
 add_executable(embed $GML_SOURCE/tests/tools/embed.c)
 target_link_libraries(embed PRIVATE gml::gml m)
 EOT
-cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$here" >"$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "find_package"; }
+cmake -G Ninja -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$here" >"$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "find_package"; }
 cmake --build "$work/project/build" >"$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "gml::gml"; }
 "$work/project/build/embed" "$here/share/gml/models/digits.gml" "$work/run2"
 echo "archive: $bytes bytes"

@@ -16,8 +16,9 @@ static val (*maker_of(enum op op))(struct gen *)
 }
 bool random_reachable(enum op op)
 {
-    /* autodiff makes packs; what belongs to loading (orthonormal, pinv) has no place in a phase */
-    return op != OP_NONE && op != OP_pack && !(op_table[op].flags & OPF_LOAD);
+    /* autodiff makes packs; loops are made by the compiler as a whole; what belongs to loading (orthonormal,
+     * pinv) has no place in a phase */
+    return op != OP_NONE && op != OP_pack && !(op_table[op].flags & (OPF_LOAD | OPF_LOOP));
 }
 
 /* -- gradients */

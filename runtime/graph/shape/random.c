@@ -4,6 +4,11 @@
 /* Attribute 1 is the phase whose step counts; it is the node's own. */
 static bool draw(struct shape_ctx *c)
 {
+    int last = (int)c->s->n_in - 1,
+        given = op_table[c->s->op].n_min; /* behind its own inputs: the iteration */
+    if (last >= given && (!shape_dtype(c, last, DT_I32) || !shape_rank(c, last, 0))) {
+        return false;
+    }
     return shape_attrs(c, 2, 0) && shape_explicit(c) &&
            (c->s->attr[1] == c->s->phase || shape_fail(c, DIAG_I0001, "a draw of another phase"));
 }
