@@ -1,0 +1,204 @@
+/* models/std/rl.gml and envs.gml in f64 on the CPU against numbers computed from the published equations:
+ * steps of the environments (Gymnasium's dynamics), losses, targets and priorities. The numbers have 9
+ * decimals or more, so the tolerance is 2e-9 of max(1, |value|) where a case does not say another. */
+#include "tests/std/golden.h"
+
+enum { MOST = 24 };
+static const struct check {
+    const char *what, *text; /* after the imports; the phases in `launches` run, then output r of phase p */
+    const char *launches;    /* phases to run before the last launch of p, one letter each */
+    int n;
+    double want[MOST];
+    double tolerance; /* 0: 2e-9 */
+} checks[] = {
+    /* -- environments */
+    {"CartPole: the first step",
+     "let env = envs.CartPole{}\n"
+     "fn begin() = (x = tensor([0.01]), v = tensor([-0.02]), th = tensor([0.03]), w = tensor([0.04]))\n"
+     "phase p {\n    let e = env.move(begin(), tensor([1]))\n"
+     "    output r = concat(env.obs(e.s)[0], e.reward, f32(e.terminated))\n}\n",
+     "",
+     6,
+     {0.0096, 0.174679196, 0.0308, -0.243068718, 1, 0},
+     0},
+    {"CartPole: five steps",
+     "let env = envs.CartPole{}\n"
+     "phase p {\n"
+     "    let s = (x = tensor([0.01]), v = tensor([-0.02]), th = tensor([0.03]), w = tensor([0.04]))\n"
+     "    for (a in [1, 1, 0, 1, 0]) { s = env.move(s, tensor([a])).s }\n    output r = env.obs(s)[0]\n}\n",
+     "",
+     4,
+     {0.03133334, 0.173494993, 0.000659958, -0.216812868},
+     0},
+    {"CartPole: always right from rest ends with step 9",
+     "let env = envs.CartPole{}\n"
+     "phase p {\n    let z = zeros([1])\n    let s = (x = z, v = z, th = z, w = z)\n    let ends = z\n"
+     "    for (i in 0..9) {\n        let e = env.move(s, tensor([1]))\n        s = e.s\n"
+     "        ends = concat(ends, f32(e.terminated))\n    }\n    output r = concat(ends[8:], s.th)\n}\n",
+     "",
+     3,
+     {0, 1, -0.21518605},
+     0},
+    {"Acrobot: four steps",
+     "let env = envs.Acrobot{}\n"
+     "phase p {\n    let s = (a = tensor([0.05]), b = tensor([-0.05]), da = tensor([0.02]), db = "
+     "tensor([-0.03]))\n"
+     "    s = env.move(s, tensor([2])).s\n    let first = stack([s.a, s.b, s.da, s.db], axis = -1)[0]\n"
+     "    for (a in [2, 0, 2]) { s = env.move(s, tensor([a])).s }\n"
+     "    output r = concat(first, stack([s.a, s.b, s.da, s.db], axis = -1)[0])\n}\n",
+     "",
+     8,
+     {0.033550635, -0.011643325, -0.179707314, 0.403944227, -0.082553672, 0.23391, -0.107371746, 0.222293692},
+     0},
+    {"MountainCar: by the sign of the speed it is there after 124 steps; the wall",
+     "let env = envs.MountainCar{}\n"
+     "phase p {\n    let s = (p = tensor([-0.5]), v = tensor([0.0]))\n    let first = zeros([2])\n"
+     "    let ends = zeros([0])\n    for (i in 0..124) {\n"
+     "        let e = env.move(s, where(s.v >= 0, 2, 0))\n        s = e.s\n        if (i == 0) { first = "
+     "env.obs(s)[0] }\n"
+     "        if (i > 121) { ends = concat(ends, f32(e.terminated), e.reward) }\n    }\n"
+     "    let w = env.move((p = tensor([-1.19]), v = tensor([-0.05])), tensor([0]))\n"
+     "    output r = concat(first, ends, env.obs(w.s)[0])\n}\n",
+     "",
+     8,
+     {-0.499176843, 0.000823157, 0, -1, 1, -1, -1.2, 0},
+     0},
+    {"Pendulum: three steps",
+     "let env = envs.Pendulum{}\n"
+     "phase p {\n    let s = (th = tensor([3.0]), w = tensor([0.5]))\n    let rewards = zeros([0])\n"
+     "    for (u in [1.0, -3.0, 0.5]) {\n        let e = env.move(s, tensor([[u]]))\n        s = e.s\n"
+     "        rewards = concat(rewards, e.reward)\n    }\n    output r = concat(rewards, s.th, s.w)\n}\n",
+     "",
+     5,
+     {-9.026, -9.289309649, -9.419691197, 3.097786328, 0.666335783},
+     0},
+    {"Trade: four trades with fees and half the spread",
+     "let mid = tensor([[100.0], [102.0], [101.0], [99.0], [100.0]])\n"
+     "let env = envs.Trade{mid, zeros([5, 1, 1]), W = 1, horizon = 4}\n"
+     "phase p {\n    let s = (t = tensor([0]), k = tensor([0]), cash = tensor([1e4]), q = zeros([1, 1]), "
+     "peak = "
+     "tensor([1e4]))\n    let all = zeros([0])\n    let sum = 0.0\n    for (a in [4, 3, 1, 2]) {\n"
+     "        let e = env.move(s, tensor([[a]]))\n        s = e.s\n"
+     "        all = concat(all, s.q[0], s.cash, env.equity(s, s.t))\n        sum = sum + e.reward\n    }\n"
+     "    output r = concat(all, sum, f32(s.k), f32(s.t))\n}\n",
+     "",
+     15,
+     {100, -15.005, 10184.995, 49.926446, 5084.8388, 10127.409854, -50.135692, 15175.96042, 10212.526878, 0,
+      10205.079246, 10205.079246, 0.02030046862, 4, 4},
+     2e-8},
+    /* -- policy gradients */
+    {"clipped objective, KL, share of clipped ratios",
+     "phase p {\n    let a = tensor([1.0, -2.0, 0.5, 3.0])\n    let l = tensor([0.3, -0.1, -0.5, 0.05])\n"
+     "    let z = (a - mean(a)) / (std(a) + 1e-8)\n"
+     "    output r = stack([rl.clipped_loss(rl.standardize(a), l), rl.clipped_loss(z, l), rl.kl(l), "
+     "rl.clip_fraction(l)])\n}\n",
+     "",
+     4,
+     {-0.0573270187, -0.0661955393, 0.0406244954, 0.5},
+     0},
+    {"clipped value: the larger of both errors",
+     "phase p { output r = rl.clipped_value(tensor([1.0, 2.0]), tensor([0.5, 2.1]), tensor([1.2, 2.5]))[_] "
+     "}\n",
+     "",
+     1,
+     {0.125},
+     0},
+    /* -- values of actions */
+    {"branches: dueling values, one target, errors",
+     "phase p {\n    let a = tensor([[[1.0, 2.0, 3.0], [0.0, -1.0, 4.0]]])\n    let q = "
+     "rl.dueling(tensor([[1.0, 1.0]]), a)\n"
+     "    let y = rl.branch_target(tensor([0.5]), tensor([0.9]), tensor([[[0.0, 5.0, 1.0], [2.0, 1.0, "
+     "0.0]]]), "
+     "tensor([[[10.0, 20.0, 30.0], [1.0, 2.0, 3.0]]]))\n"
+     "    let td = y[:, _] - pick(q, tensor([[2, 1]]))\n"
+     "    output r = concat(flatten(q, 0, -1), y, td[0], mean(td^2)[_], sum(abs(td))[_])\n}\n",
+     "",
+     11,
+     {0, 1, 2, 0, -1, 4, 9.95, 7.95, 10.95, 91.5525, 18.9},
+     0},
+    {"priorities: places, probabilities and weights; none is no priority; rows in the making",
+     "let per = rl.Priority{6, 1, eps = 0.0, block = 3}\n"
+     "phase s { per.update(iota(6), tensor([0.5, 0.0, 2.0, 1.0, 0.25, 0.0])) }\n"
+     "phase p {\n    let s = per.draw((f32(iota(4)) + 0.5) / 4)\n"
+     "    output r = concat(f32(s.ix), rl.importance(s.p, 5.0, 0.4), s.p, flatten(per.leaf, 0, -1), "
+     "sum(per.mid)[_], "
+     "per.top[_])\n}\n",
+     "s",
+     20,
+     {0,         2,          3,          3,          1,          0.7169776, 0.8467453,
+      0.8467453, 0.18271958, 0.41977936, 0.27695109, 0.27695109, 0.6597540, 0,
+      1.5157166, 1,          0.4352753,  0,          3.6107458,  1.5157166},
+     5e-8},
+    {"priorities stay where the error is no number, and of rows in the making",
+     "let per = rl.Priority{6, 1, eps = 0.0, block = 3}\n"
+     "phase s { per.update(iota(6), tensor([0.5, 0.0, 2.0, 1.0, 0.25, 0.0])) }\n"
+     "phase t { per.update(tensor([2, 3]), sqrt(tensor([-1.0, 16.0]))) }\nphase u { per.pushed(0, 2) }\n"
+     "phase p { output r = concat(flatten(per.leaf, 0, -1), sum(per.mid)[_], per.top[_]) }\n",
+     "stu",
+     8,
+     {0, 0, 1.5157166, 2.2973967, 0.4352753, 2.2973967, 6.5457853, 2.2973967},
+     5e-8},
+    /* -- environments side by side: three steps to the right from chosen states, time limit 2 */
+    {"truncation is not termination: limits, restarts, the observation before",
+     "layer Short{} {\n    let limit = 2\n    fn start(n) = (x = zeros([n]))\n    fn obs(s) = stack([s.x], "
+     "axis = -1)\n"
+     "    fn move(s, a) {\n        let z = (x = s.x + f32(a))\n"
+     "        return (s = z, reward = z.x, terminated = z.x >= 3)\n    }\n}\n"
+     "let env = rl.Vector{Short{}, 3}\nlet games = rl.Returns{4}\n"
+     "phase p {\n    let e = env(tensor([1, 3, 2]))\n    games.note(e)\n"
+     "    output r = concat(e.reward, f32(e.terminated), f32(e.truncated), e.final_obs[:, 0], e.total, "
+     "f32(e.done), "
+     "env.s.x, games.mean_return()[_], f32(games.ends)[_])\n}\n",
+     "p",
+     23,
+     {2, 3, 4, 0, 1, 1, 1, 0, 0, 2, 3, 4, 3, 3, 6, 1, 1, 1, 1, 0, 2, 3, 1},
+     0},
+    {"running mean and variance of two rollouts",
+     "let norm = rl.Running{2, limit = 1.5}\n"
+     "fn rows(k) = stack([f32(iota(4)) + k, 2 * f32(iota(4)) - 3 * k], axis = -1)\n"
+     "phase a { norm.learn(rows(1)) }\nphase b { norm.learn(rows(2)) }\n"
+     "phase p { output r = concat(norm.mu, norm.s2, norm(tensor([[3.0, 90.0]]))[0]) }\n",
+     "ab",
+     6,
+     {2.9999625004687442, -1.4999812502343721, 1.5001062472656768, 7.2499500002734388, 3.061715464e-5, 1.5},
+     1e-7},
+    {"minibatches of a round hold every row once",
+     "state k: i32 = 0\nstate seen: f32[12] = 0\n"
+     "phase p {\n    let ix = rl.minibatch(12, 4, k)\n    next seen = put_add(seen, ix, ones([4]))\n    next "
+     "k = k + 1\n"
+     "    output r = seen\n}\n",
+     "pppppp",
+     12,
+     {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
+     0},
+};
+
+START_TEST(numbers_are_those_of_the_equations)
+{
+    const struct check *c = &checks[_i];
+    char text[4096], phase[2] = "";
+    struct program p;
+    snprintf(text, sizeof text, "gml 1\nimport rl\nimport envs\n%s", c->text);
+    start_f64(&p, text);
+    for (const char *l = c->launches; *l; l++) {
+        phase[0] = *l;
+        launch(&p, phase);
+    }
+    launch(&p, "p");
+    ck_assert_msg(output_size(&p, "p", "r") == c->n, "%s: %d numbers, expected %d", c->what,
+                  (int)output_size(&p, "p", "r"), c->n);
+    for (int i = 0; i < c->n; i++) {
+        double got = output_at(&p, "p", "r", i);
+        ck_assert_msg(is_near(got, c->want[i], c->tolerance ? c->tolerance : 2e-9),
+                      "%s: number %d is %.15g, expected %.12g", c->what, i, got, c->want[i]);
+    }
+    finish(&p);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("learning");
+    tcase_add_loop_test(t, numbers_are_those_of_the_equations, 0, (int)(sizeof checks / sizeof *checks));
+    return suite_run("learning", t, CK_NOFORK);
+}
