@@ -35,6 +35,9 @@ typedef val rewrite_fn(struct rewrite *rw, val id, const struct node *n);
 /* Visits all nodes, then leads every root to its new node. A NULL visit copies. */
 bool rewrite_graph(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx,
                    struct graph **out);
+/* The same for a graph where an input may stand behind its user: inputs are visited first. */
+bool rewrite_sorted(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx,
+                    struct graph **out);
 /* Type of a visited node; dims mean the same in both graphs. */
 struct type rewrite_type(const struct rewrite *rw, const struct node *n);
 /* The node again, over rw->in. */

@@ -4,24 +4,9 @@
  * every node on a differentiable path from a leaf of the tree to the loss gets one gradient, the sum over its
  * users in descending order of their ids, so the order of addition is fixed. Leaves are `read`s of the tree's
  * parameters and `leaf` views of its flat value; a use of the flat value as a whole adds to all leaves. A
- * leaf without a path gets zero and a warning.
+ * leaf without a path gets zero and a warning. Loops are reversed as a whole: reverse_loop.c.
  */
-#include "compiler/passes.h"
-#include "compiler/vjp.h"
-
-enum { NOT_A_LEAF = -1, WHOLE_TREE = -2 };
-
-/* One differentiation: arrays by node id up to the loss. */
-struct reverse {
-    struct build *b;
-    struct graph *g;
-    uint32_t tree;
-    val loss;
-    int32_t *leaf; /* leaf index, WHOLE_TREE or NOT_A_LEAF */
-    bool *active;  /* depends on a leaf through a differentiable path */
-    val *gradient;
-    val *leaf_gradient, flat_gradient;
-};
+#include "compiler/passes/reverse.h"
 
 static bool is_tree_value(const struct reverse *r, const struct node *n)
 {
@@ -38,23 +23,47 @@ static int32_t leaf_index(const struct reverse *r, const struct node *n)
     }
     return is_tree_value(r, n) ? WHOLE_TREE : NOT_A_LEAF;
 }
-static void find_active(struct reverse *r)
+/* Whether a gradient flows from n to one of its inputs. */
+static bool depends(const struct reverse *r, const struct node *n)
 {
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        if (r->active[node_inputs(r->g, n)[i]] && vjp_exists((enum op)n->op, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+/* One walk upwards; true if a carry became active that was not, because its next value is. */
+static bool spread_active(struct reverse *r)
+{
+    bool more = false;
     for (val id = 1; id <= r->loss; id++) {
         const struct node *n = graph_node(r->g, id);
-        r->leaf[id] = NOT_A_LEAF;
+        if (n->op == OP_loop && n->phase == r->b->phase) {
+            more |= reverse_carries(r, n);
+        }
         if (n->phase != r->b->phase || !dtype_is_float((enum dtype)n->dtype)) {
             continue;
         }
         r->leaf[id] = leaf_index(r, n);
-        r->active[id] = r->leaf[id] != NOT_A_LEAF;
-        for (uint32_t i = 0; i < n->n_in && !r->active[id]; i++) {
-            r->active[id] = r->active[node_inputs(r->g, n)[i]] && vjp_exists((enum op)n->op, i);
-        }
+        r->active[id] = r->active[id] || r->leaf[id] != NOT_A_LEAF || reverse_passes(r, n) || depends(r, n);
+    }
+    return more;
+}
+static void find_active(struct reverse *r)
+{
+    for (val id = 1; id <= r->loss; id++) {
+        r->leaf[id] = NOT_A_LEAF;
+    }
+    while (spread_active(r)) {
     }
 }
-static void accumulate(struct reverse *r, val *sum, val gradient)
+void reverse_add(struct reverse *r, struct reversed *in, val to, val gradient)
 {
+    val *sum = &r->gradient[to];
+    if (graph_node(r->g, to)->loop != in->forward) {
+        sum = reversed_capture(r, in, to);
+    }
     *sum = *sum ? build_2(r->b, OP_add, *sum, gradient) : gradient;
 }
 /* Takes the gradient of a leaf; false if the node is none. */
@@ -64,11 +73,11 @@ static bool take_leaf(struct reverse *r, val id)
         return false;
     }
     val *sum = r->leaf[id] == WHOLE_TREE ? &r->flat_gradient : &r->leaf_gradient[r->leaf[id]];
-    accumulate(r, sum, r->gradient[id]);
+    *sum = *sum ? build_2(r->b, OP_add, *sum, r->gradient[id]) : r->gradient[id];
     return true;
 }
 /* Sends the gradient of a node to its inputs. */
-static bool send_back(struct reverse *r, val id)
+static bool send_back(struct reverse *r, struct reversed *at, val id)
 {
     struct node n = *graph_node(r->g, id); /* the table moves while nodes are added */
     struct arena *a = r->g->arena;
@@ -95,7 +104,22 @@ static bool send_back(struct reverse *r, val id)
     }
     for (uint32_t i = 0; i < n.n_in; i++) {
         if (wanted[i] && out[i]) {
-            accumulate(r, &r->gradient[in[i]], out[i]);
+            reverse_add(r, at, in[i], out[i]);
+        }
+    }
+    return true;
+}
+bool reverse_walk(struct reverse *r, struct reversed *at, val from)
+{
+    for (val id = from; id > 0; id--) {
+        const struct node *n = graph_node(r->g, id);
+        if (n->loop != at->forward || n->phase != r->b->phase) {
+            continue;
+        }
+        bool ends = n->op == OP_loop, part = reverse_keeps((enum op)n->op);
+        if (ends ? !reverse_loop(r, at, id)
+                 : r->active[id] && r->gradient[id] && !part && !take_leaf(r, id) && !send_back(r, at, id)) {
+            return false;
         }
     }
     return true;
@@ -103,13 +127,9 @@ static bool send_back(struct reverse *r, val id)
 static bool walk_back(struct reverse *r)
 {
     struct type t = node_type(r->g, r->loss);
+    struct reversed outside = {0};
     r->gradient[r->loss] = build_full(r->b, &t, 1);
-    for (val id = r->loss; id > 0; id--) {
-        if (r->active[id] && r->gradient[id] && !take_leaf(r, id) && !send_back(r, id)) {
-            return false;
-        }
-    }
-    return true;
+    return reverse_walk(r, &outside, r->loss);
 }
 static val leaf_or_zero(struct reverse *r, uint32_t i)
 {
@@ -183,5 +203,5 @@ static val visit_stop(struct rewrite *rw, val id, const struct node *n)
 bool pass_autodiff(struct graph *in, struct diag_sink *sink, struct graph **out)
 {
     struct graph *g;
-    return rewrite_graph(in, sink, visit_grad, NULL, &g) && rewrite_graph(g, sink, visit_stop, NULL, out);
+    return rewrite_graph(in, sink, visit_grad, NULL, &g) && rewrite_sorted(g, sink, visit_stop, NULL, out);
 }

@@ -123,26 +123,80 @@ static void map_root(void *ctx, val *root)
     struct rewrite *rw = ctx;
     *root = *root ? rw->map[*root] : 0;
 }
-bool rewrite_graph(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx, struct graph **out)
+/* Visits one node. False when the sink has a new error. */
+static bool visit_node(struct rewrite *rw, rewrite_fn *visit, val id)
 {
-    struct rewrite rw = {.old = in, .g = graph_like(in), .ctx = ctx};
-    uint32_t errors = sink->n_errors, n_in = 1;
-    rw.b = (struct build){.g = rw.g, .sink = sink};
+    const struct node *n = graph_node(rw->old, id);
+    uint32_t errors = rw->b.sink->n_errors;
+    rw->b.phase = n->phase;
+    rw->b.span = n->span;
+    rw->b.scope = n->scope;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        rw->in[i] = rw->map[node_inputs(rw->old, n)[i]];
+    }
+    rw->map[id] = visit ? visit(rw, id, n) : rewrite_copy(rw, n);
+    return rw->b.sink->n_errors == errors;
+}
+static void rewrite_begin(struct rewrite *rw, struct graph *in, struct diag_sink *sink, void *ctx)
+{
+    uint32_t n_in = 1;
+    *rw = (struct rewrite){.old = in, .g = graph_like(in), .ctx = ctx};
+    rw->b = (struct build){.g = rw->g, .sink = sink};
     for (val id = 1; id < in->nodes.n; id++) {
         n_in = in->nodes.at[id].n_in > n_in ? in->nodes.at[id].n_in : n_in;
     }
-    rw.map = arena_array(in->arena, val, in->nodes.n + 1);
-    rw.in = arena_array(in->arena, val, n_in);
+    rw->map = arena_array(in->arena, val, in->nodes.n + 1);
+    rw->in = arena_array(in->arena, val, n_in);
+}
+bool rewrite_graph(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx, struct graph **out)
+{
+    struct rewrite rw;
+    rewrite_begin(&rw, in, sink, ctx);
     for (val id = 1; id < in->nodes.n; id++) {
-        const struct node *n = graph_node(in, id);
-        rw.b.phase = n->phase;
-        rw.b.span = n->span;
-        rw.b.scope = n->scope;
-        for (uint32_t i = 0; i < n->n_in; i++) {
-            rw.in[i] = rw.map[node_inputs(in, n)[i]];
+        if (!visit_node(&rw, visit, id)) {
+            return false;
         }
-        rw.map[id] = visit ? visit(&rw, id, n) : rewrite_copy(&rw, n);
-        if (sink->n_errors != errors) {
+    }
+    each_root(rw.g, map_root, &rw);
+    *out = rw.g;
+    return true;
+}
+
+/* Node ids so that inputs come first; otherwise ascending. */
+static val *sorted(const struct graph *g)
+{
+    val *order = arena_array(g->arena, val, g->nodes.n + 1),
+        *stack = arena_array(g->arena, val, g->nodes.n + 1);
+    uint32_t *next = arena_array(g->arena, uint32_t, g->nodes.n + 1),
+             n = 0; /* input to look at; n_in + 1: done */
+    for (val root = 1; root < g->nodes.n; root++) {
+        uint32_t depth = 0;
+        stack[depth++] = next[root] > graph_node(g, root)->n_in ? 0 : root;
+        while (depth && stack[depth - 1]) {
+            val id = stack[depth - 1];
+            const struct node *x = graph_node(g, id);
+            if (next[id] == x->n_in) {
+                order[n++] = id;
+                next[id]++;
+                depth--;
+                continue;
+            }
+            val in = node_inputs(g, x)[next[id]++];
+            if (next[in] == 0) {
+                stack[depth++] = in; /* not begun; graphs have no cycles */
+            }
+        }
+    }
+    return order;
+}
+bool rewrite_sorted(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx,
+                    struct graph **out)
+{
+    struct rewrite rw;
+    const val *order = sorted(in);
+    rewrite_begin(&rw, in, sink, ctx);
+    for (uint32_t i = 0; i + 1 < in->nodes.n; i++) {
+        if (!visit_node(&rw, visit, order[i])) {
             return false;
         }
     }

@@ -1,0 +1,236 @@
+/* Gradients through loops: random bodies with one to three carries, inputs read part by part, captured
+ * parameters, draws of the index, yields, and loops inside of loops, forwards and backwards, over 1, 2, 7 and
+ * 33 iterations. The gradient of the loss is held against central differences in f64, with all passes and
+ * with those alone that give meaning; both must agree to the last digits.
+ */
+#include <math.h>
+#include "compiler/passes.h"
+#include "runtime/exec/exec.h"
+#include "tests/plan/make.h"
+
+enum { WIDTH = 3, BODIES = 200, POOL = 24, LEAVES = 4 };
+
+struct body {
+    struct make m;
+    struct build b;
+    uint64_t random;
+    uint32_t tree;
+    val leaf[LEAVES]; /* x: [n, WIDTH]; w: [WIDTH, WIDTH]; v, h: [WIDTH] */
+    int depth;
+};
+struct pool {
+    val at[POOL];
+    uint32_t n;
+};
+
+static uint32_t pick(struct body *k, uint32_t n)
+{
+    k->random = k->random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(k->random >> 33) % n;
+}
+static void put(struct pool *p, val v)
+{
+    ck_assert_uint_ne(v, 0);
+    if (p->n < POOL) {
+        p->at[p->n++] = v;
+    }
+}
+static val any(struct body *k, const struct pool *p)
+{
+    return p->at[pick(k, p->n)];
+}
+static val product(struct body *k, val x)
+{
+    dim row[] = {make_dim(&k->m, 1), make_dim(&k->m, WIDTH)};
+    val y = build_matmul(&k->b, build_reshape(&k->b, x, 2, row), k->leaf[1]);
+    return build_2(&k->b, OP_mul, build_reshape(&k->b, y, 1, row + 1), build_const(&k->b, DT_F64, 0.4));
+}
+
+static void scan(struct body *k, struct pool *outer, uint32_t parent, int64_t n);
+
+static val one_op(struct body *k, struct pool *p)
+{
+    static const enum op unary[] = {OP_tanh, OP_sin, OP_sigmoid, OP_neg}, binary[] = {OP_add, OP_sub, OP_mul};
+    switch (pick(k, 6)) {
+    case 0:
+        return product(k, any(k, p));
+    case 1:
+        return build_op(&k->b, OP_where,
+                        (val[]){build_2(&k->b, OP_gt, any(k, p), any(k, p)), any(k, p), any(k, p)}, 3);
+    case 2:
+    case 3:
+        return build_1(&k->b, unary[pick(k, 4)], any(k, p));
+    default: {
+        val x = any(k, p), y = any(k, p);
+        return build_1(&k->b, OP_tanh, build_2(&k->b, binary[pick(k, 3)], x, y));
+    }
+    }
+}
+
+/* A loop over values of `outer`, whose results join them. */
+static void scan(struct body *k, struct pool *outer, uint32_t parent, int64_t n)
+{
+    struct make *m = &k->m;
+    uint32_t loop =
+        graph_loop(m->g, m->phase, parent, make_dim(m, n), pick(k, 2), (struct span){4, 7, 1}, &m->sink);
+    uint32_t carries = 1 + pick(k, 3);
+    struct pool p = {{0}, 0};
+    val in[POOL], carry[3];
+    for (uint32_t i = 0; i < carries; i++) {
+        val first = any(k, outer);
+        carry[i] = NODE(m, .op = OP_loop_carry, IN(first), ATTR(loop, i));
+        put(&p, carry[i]);
+    }
+    if (parent == 0) {
+        put(&p, NODE(m, .op = OP_loop_in, IN(k->leaf[0]), ATTR(loop)));
+    }
+    val index = build_cast(&k->b, NODE(m, .op = OP_loop_index, ATTR(loop)), DT_F64);
+    val turn = build_1(&k->b, OP_sin, index);
+    put(&p, build_2(&k->b, OP_mul, any(k, &p), turn));
+    put(&p, any(k, outer));
+    for (uint32_t i = 0, ops = 2 + pick(k, 6); i < ops; i++) {
+        put(&p, one_op(k, &p));
+    }
+    if (k->depth < 2 && pick(k, 3) == 0) {
+        k->depth++;
+        scan(k, &p, loop, 1 + pick(k, 3));
+    }
+    uint32_t yields = 1 + pick(k, 2), n_in = 0;
+    for (uint32_t i = 0; i < carries; i++) {
+        in[n_in++] = carry[i];
+    }
+    for (uint32_t i = 0; i < carries; i++) {
+        in[n_in++] = build_2(&k->b, OP_add, p.at[p.n - 1 - pick(k, p.n / 2)],
+                             build_2(&k->b, OP_mul, carry[i], build_const(&k->b, DT_F64, 0.3)));
+    }
+    for (uint32_t i = 0; i < yields; i++) {
+        in[n_in++] = any(k, &p);
+    }
+    val end = NODE(m, .op = OP_loop, .in = in, .n_in = n_in, ATTR(loop, carries));
+    for (uint32_t i = 0; i < carries; i++) {
+        put(outer, NODE(m, .op = OP_loop_last, IN(end), ATTR(i)));
+    }
+    for (uint32_t i = 0; i < yields; i++) {
+        val stack = NODE(m, .op = OP_loop_out, IN(end), ATTR(i));
+        put(outer, build_reduce(&k->b, OP_mean, build_1(&k->b, OP_sin, stack), (int[]){0}, 1, false));
+    }
+}
+
+static struct body make_body(uint32_t seed)
+{
+    static const int64_t lengths[] = {1, 2, 7, 33};
+    struct body k = {.m = make_graph(), .random = seed * 77777u + 5};
+    struct make *m = &k.m;
+    int64_t n = lengths[seed % 4];
+    struct type leaf[LEAVES] = {
+        make_type(m, DT_F64, 2, (int64_t[]){n, WIDTH}), make_type(m, DT_F64, 2, (int64_t[]){WIDTH, WIDTH}),
+        make_type(m, DT_F64, 1, (int64_t[]){WIDTH}), make_type(m, DT_F64, 1, (int64_t[]){WIDTH})};
+    m->g->model = "loops";
+    k.tree = make_tree(m, "train.loss", leaf, LEAVES);
+    make_phase(m, "train", PHASE_USER)->training = true;
+    k.b = (struct build){.g = m->g, .sink = &m->sink, .phase = m->phase};
+    struct pool p = {{0}, 0};
+    for (uint32_t i = 0; i < LEAVES; i++) {
+        k.leaf[i] = make_read(m, m->g->trees.at[k.tree].leaf[i]);
+    }
+    put(&p, k.leaf[2]);
+    put(&p, k.leaf[3]);
+    scan(&k, &p, 0, n);
+    if (seed % 5 == 0) {
+        scan(&k, &p, 0, n); /* reads what the first one leaves */
+    }
+    val sum = 0;
+    for (uint32_t i = 2; i < p.n; i++) {
+        val term = build_reduce(&k.b, OP_sum, build_1(&k.b, OP_sin, p.at[i]), NULL, -1, false);
+        sum = sum ? build_2(&k.b, OP_add, sum, term) : term;
+    }
+    struct type flat = build_tree_type(&k.b, k.tree, DT_F64);
+    val grad = NODE(m, .op = OP_grad, IN(sum), ATTR(k.tree), .type = flat);
+    struct phase *f = &m->g->phases.at[m->phase];
+    make_output(m, sum);
+    vec_push(m->a, &f->outputs, ((struct output){.name = "gradient", .value = grad}));
+    vec_push(m->a, &f->minimizes,
+             ((struct minimize){.name = "loss", .loss = sum, .grad = grad, .tree = k.tree}));
+    return k;
+}
+
+struct evaluation {
+    struct plan *p;
+    uint32_t variant;
+    char *arena;
+};
+static struct evaluation prepare(struct body *k, bool no_passes, bool no_reuse)
+{
+    struct graph *g;
+    struct compile_options o = {.no_passes = no_passes, .verify_each = true};
+    if (run_passes(k->m.g, &o, &k->m.sink, &g) != ST_OK) {
+        diag_render(&k->m.sink, DIAG_HUMAN, false, stderr);
+        ck_abort_msg("the passes failed");
+    }
+    struct make after = k->m;
+    after.g = g;
+    struct evaluation e = {
+        .p = make_plan(&after, &(struct plan_options){.target = {.name = "cpu"}, .no_reuse = no_reuse})};
+    e.variant = (uint32_t)(plan_find(e.p, k->m.phase, false) - e.p->variant);
+    e.arena = aligned_alloc(PLAN_ALIGN, e.p->bytes + PLAN_ALIGN - e.p->bytes % PLAN_ALIGN);
+    memset(e.arena, 0xff, e.p->bytes);
+    memset(e.arena, 0, e.p->persistent);
+    plan_fill_constants(e.p, e.arena);
+    return e;
+}
+static double *parameter(const struct evaluation *e, int64_t i)
+{
+    return (double *)(void *)(e->arena + e->p->tree_offset[0]) + i;
+}
+static double loss(const struct evaluation *e)
+{
+    ck_assert_int_eq(cpu_run_variant(e->arena, e->p, e->variant, 1), ST_OK);
+    return *(double *)(void *)(e->arena + e->p->variant[e->variant].output[0].offset);
+}
+
+static void check_body(uint32_t seed)
+{
+    struct body k = make_body(seed);
+    struct evaluation e = prepare(&k, false, false), plain = prepare(&k, true, true);
+    int64_t n = e.p->tree_elements[0];
+    for (int64_t i = 0; i < n; i++) {
+        double x = sin((double)(seed + 1) * 12.9898 + (double)i * 78.233);
+        *parameter(&e, i) = *parameter(&plain, i) = 0.6 * x;
+    }
+    double here = loss(&e), same = loss(&plain);
+    ck_assert_msg(fabs(here - same) <= 1e-12 * (1 + fabs(here)), "seed %u: %.17g and without passes %.17g",
+                  seed, here, same);
+    double *gradient = arena_array(k.m.a, double, n), *other = arena_array(k.m.a, double, n);
+    memcpy(gradient, e.arena + e.p->variant[e.variant].output[1].offset, (size_t)n * 8);
+    memcpy(other, plain.arena + plain.p->variant[plain.variant].output[1].offset, (size_t)n * 8);
+    for (uint32_t leaf = 0; leaf < LEAVES; leaf++) {
+        int64_t from = (int64_t)e.p->leaf_start[0][leaf], count = operand_count(&e.p->var[1 + leaf].view);
+        for (int64_t i = from; i<from + count; i += count> 20 ? 7 : 1) {
+            double x = *parameter(&e, i), h = 1e-5;
+            ck_assert_msg(fabs(gradient[i] - other[i]) <= 1e-10 * (1 + fabs(other[i])),
+                          "seed %u, element %lld: %.17g and without passes %.17g", seed, (long long)i,
+                          gradient[i], other[i]);
+            *parameter(&e, i) = x + h;
+            double above = loss(&e);
+            *parameter(&e, i) = x - h;
+            double below = loss(&e), slope = (above - below) / (2 * h);
+            *parameter(&e, i) = x;
+            ck_assert_msg(fabs(slope - gradient[i]) <= 1e-5 + 1e-3 * fabs(slope),
+                          "seed %u, leaf %u, element %lld: gradient %.12g, difference quotient %.12g", seed,
+                          leaf, (long long)(i - from), gradient[i], slope);
+        }
+    }
+    free(e.arena);
+    free(plain.arena);
+    make_free_all();
+}
+
+START_TEST(random_bodies)
+{
+    for (uint32_t seed = 0; seed < BODIES; seed++) {
+        check_body(seed);
+    }
+}
+END_TEST
+
+MAIN("loops", random_bodies)
