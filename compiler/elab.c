@@ -34,7 +34,10 @@ static bool same_trees(const struct facts *a, const struct facts *b)
 static bool same_facts(const struct facts *a, const struct facts *b)
 {
     bool same = a->fixed.n == b->fixed.n && a->dims.n == b->dims.n && a->metrics.n == b->metrics.n &&
-                same_trees(a, b);
+                a->late.n == b->late.n && same_trees(a, b);
+    for (uint32_t i = 0; same && i < a->late.n; i++) {
+        same = !strcmp(a->late.at[i], b->late.at[i]);
+    }
     for (uint32_t i = 0; same && i < a->metrics.n; i++) {
         same = !strcmp(a->metrics.at[i].phase, b->metrics.at[i].phase) &&
                !strcmp(a->metrics.at[i].name, b->metrics.at[i].name);
@@ -61,7 +64,11 @@ static void start(struct elab *e, struct graph *from)
     e->bad_metrics.n = 0;
     e->metric_uses.n = 0;
     e->vars.n = 0;
-    memset(&e->trees, 0, sizeof e->trees);
+    e->insts.n = e->frozen.n = 0;
+    e->inst_paths = (struct name_table){0};
+    for (uint32_t i = 0; i < e->facts.late.n; i++) {
+        vec_push(e->arena, &e->found.late, e->facts.late.at[i]);
+    }
     e->guard = 0;
     e->work = 0;
     e->depth = 0;
@@ -115,6 +122,7 @@ static void unused_lets(struct elab *e)
 static void attempt(struct elab *e)
 {
     struct module *m = e->modules.at[0];
+    trees_start(e);
     bind_modules(e);
     declare_phases(e);
     run_data_phases(e);

@@ -197,6 +197,10 @@ struct inst {
     struct env *env; /* brace parameters and, for layers without entry ( ), what the layer level declares */
     struct span made;
     bool anonymous, ready, incomplete;
+    bool frozen;         /* made by frozen(..), or below one that was: `training` is false in it */
+    struct inst *source; /* FROZEN: what it is a copy of */
+    struct ast **given;  /* the arguments in its braces, in `site` */
+    struct env *site;
     uint32_t application; /* that made it */
     uint32_t scope;       /* of its nodes in the graph; 0 = not asked yet */
     VEC(struct inst *) subs;
@@ -223,6 +227,7 @@ struct facts {
     VEC(const char *) dims; /* whole-number configs that only count launches: symbols */
     VEC(struct tree_facts) trees;
     VEC(struct metric_facts) metrics;
+    VEC(const char *) late; /* phases that are elaborated after the others: they read what those make */
 };
 
 /* A metric read before its phase was elaborated. */
@@ -251,6 +256,7 @@ struct var_info {
     struct ast *type; /* as written, in `env`; may be NULL */
     struct env *env;
     enum pad pad;
+    uint32_t unit; /* unit axes */
 };
 /* What the text takes a name for: suggestions are of that kind. */
 enum want { WANT_ANY, WANT_LAYER, WANT_FUNCTION, WANT_DATA };
@@ -274,7 +280,13 @@ struct elab {
     VEC(uint32_t) draws;           /* so many draws were made there */
     struct name_table scopes;      /* of the graph, from the second on */
     VEC(struct var_info) vars;
-    VEC(struct tree_facts) trees;
+    VEC(struct tree_facts)
+    trees;                    /* those of the facts first, so that their places are known from the start */
+    VEC(bool) tree_used;      /* by tree: this attempt asked for it */
+    VEC(struct inst *) insts; /* that have a name, by path */
+    struct name_table inst_paths;
+    VEC(struct inst *) frozen; /* what frozen(..) made */
+    const char *label;         /* the name that the value of the call at hand gets; for frozen */
     bool in_lazy; /* directly in a value that is evaluated where it is used: it may be made again */
     struct frame *lazy_frame;
     bool training;
@@ -350,6 +362,8 @@ struct slot *env_add(struct elab *e, struct env *env, const char *name, struct s
 struct slot *env_lazy(struct elab *e, struct env *env, const char *name, struct span at, enum slot_what what,
                       struct ast *ast, struct env *in);
 struct slot *env_own(struct env *env, const char *name); /* in this scope only */
+/* What storage holds in the phase at hand: reads, and in phase init the first values. */
+struct value storage_value(struct elab *e, struct value v, struct span at);
 /* A pattern of so many names does not fit v; poison. */
 struct value pattern_error(struct elab *e, uint32_t names, struct value v, struct span at);
 void names_push(struct elab *e, struct name_table *t, const char *name);
@@ -405,8 +419,19 @@ struct value tree_tagged(struct elab *e, struct value p, const char *tag);
 struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_t n, struct env *env,
                        struct ast *at);
 struct value tree_record(struct elab *e, struct value p, struct span at); /* its leaves as nested records */
-uint32_t tree_for(struct elab *e, const char *name, struct inst *const *over, uint32_t n, struct span at,
-                  bool *ok);
+/* A flat value of one tree as one of another of equal layout (an instance and its frozen copy); v itself
+ * where the layouts differ, poison where only a later attempt knows. */
+struct value tree_as(struct elab *e, struct value v, uint32_t tree);
+const char *tree_leaf_name(struct elab *e, uint32_t tree, uint32_t leaf); /* below its instance: "fc.0.w" */
+struct value tree_with_leaf(struct elab *e, struct value t, uint32_t leaf, val v); /* one leaf replaced */
+struct value tree_initial(struct elab *e, uint32_t tree, struct span at);          /* in phase init */
+/* What the `over` of a minimize names: paths of instances and keys of parameters. */
+struct over {
+    VEC(const char *) path;
+    struct inst *frozen; /* a frozen instance among them, or NULL */
+};
+uint32_t tree_for(struct elab *e, const char *name, const struct over *o, struct span at, bool *ok);
+void trees_start(struct elab *e); /* the trees of the facts, at the beginning of an attempt */
 void tree_finish(struct elab *e); /* fills g->trees and the found facts */
 /* Tree whose leaves are exactly the parameters of an instance; -1 if none. */
 int tree_of_instance(struct elab *e, struct inst *i);
@@ -421,6 +446,23 @@ struct value eval(struct elab *e, struct ast *a, struct env *env);
 struct value eval_named(struct elab *e, struct ast *a, struct env *env, const char *label);
 struct value member(struct elab *e, struct value v, const char *name, struct span at, struct span name_at);
 /* elab_index.c */
+enum item_kind { ITEM_INT, ITEM_SLICE, ITEM_NEW, ITEM_REST, ITEM_TENSOR, ITEM_DIM };
+struct item {
+    enum item_kind kind;
+    struct span span;
+    bool literal;                /* INT: written as a number */
+    struct value v;              /* INT, DIM, TENSOR */
+    struct value from, to, step; /* SLICE; V_MISSING when absent */
+};
+enum { MAX_ITEMS = 2 * LIMIT_RANK + 1 };
+bool read_items(struct elab *e, struct ast *a, struct env *env, struct item *item, uint32_t *n);
+/* The places of an axis that a slice or a static index names. */
+struct places {
+    dim from, n;
+    int64_t step;
+    bool whole, point; /* all of them; one, which drops the axis */
+};
+bool item_places(struct elab *e, const struct item *it, dim size, struct places *p);
 struct value index_value(struct elab *e, struct value v, struct ast *a, struct env *env);
 struct value slice_axis(struct elab *e, struct value v, int axis, dim from, dim size, struct span at);
 bool index_error(struct elab *e, struct span at, struct value v); /* v is no index; false */
@@ -451,16 +493,55 @@ bool match_type(struct elab *e, struct ast *t, struct value *v, struct env *env,
 bool match_result(struct elab *e, struct ast *t, struct value *v, struct env *env);
 /* A value of type t: scalars fill, records leaf by leaf. */
 struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct span at, const char *what);
+struct bcall;
+/* elab_owned.c: parameters and states of instances as values */
+bool path_below(const char *path, const char *top); /* the same, or further parts; everything is below "" */
+/* Puts a leaf into nested records by its path; `room` fields fit into each. */
+void record_put(struct elab *e, struct record *r, uint32_t room, const char *path, struct value leaf);
+struct value record_lists(struct elab *e, struct value v); /* records with names 0, 1, .. made lists */
+/* The variables of a kind below a path, as storage (V_VAR) by path; without those of frozen copies in it. */
+struct value owned_storage(struct elab *e, const char *path, enum var_kind kind);
+struct value instance_params(struct elab *e, struct inst *i, struct span at);
+struct value instance_states(struct elab *e, struct inst *i, struct span at);
+/* The same of every instance in a record or list; other values stay. */
+struct value params_of(struct elab *e, struct value v, struct span at);
+struct value states_of(struct elab *e, struct value v, struct span at);
+struct value make_array(struct elab *e, struct ast *a, struct env *env, const char *label); /* L{..}[n] */
+/* The instances of an array, all of one layer; NULL when v is no such list. For `scan`: they have the same
+ * parameters under other paths, unless static conditions in their layer made them differ. */
+struct inst **array_instances(struct elab *e, struct value v, uint32_t *n);
+/* `net.fc` of `for (..) as fc`; V_MISSING when the instance has no such scope. */
+struct value instance_scope(struct elab *e, struct inst *i, const char *name, struct span at);
+bool over_paths(struct elab *e, struct value v, struct over *o); /* false: v names no parameters */
+/* elab_frozen.c: copies with storage of their own */
+struct value run_frozen(struct elab *e, struct bcall *c);
+const char *source_path(struct elab *e, const char *path); /* whose first values it has; itself otherwise */
+struct inst *find_instance(struct elab *e, const char *path);
+void mark_frozen(struct elab *e, struct inst *i);
+void complete_frozen(struct elab *e, struct inst *i);          /* with all that its source has by now */
+bool moves(struct elab *e, const char *key, const char *over); /* below it, and not frozen there */
 /* elab_layer.c */
+struct inst *new_instance(struct elab *e, struct layer *l, struct inst *owner, const char *path,
+                          struct span at);
+void add_instance(struct elab *e, struct inst *owner, struct inst *i); /* under its name */
+bool path_is_free(struct elab *e, struct inst *i, struct layer *l, struct span at);
+void bind_braces(struct elab *e, struct inst *i, struct ast **given, struct env *env, const char *name);
+/* `site` for instances that belong to `owner`, below `prefix`. */
+struct env *brace_scope(struct elab *e, struct env *site, struct inst *owner, const char *prefix);
 struct value make_instance(struct elab *e, struct ast *a, struct env *env, const char *label);
 bool instance_ready(struct elab *e, struct inst *i);
 struct value instance_member(struct elab *e, struct inst *i, const char *name, struct span at);
-struct value instance_params(struct elab *e, struct inst *i, struct span at);
 struct value apply_instance(struct elab *e, struct inst *i, struct args *a, struct env *env, struct ast *at);
+uint32_t add_variable(struct elab *e, const struct var *v, const struct var_info *info);
 void declare_param(struct elab *e, struct ast *a, struct env *env);
 void declare_state(struct elab *e, struct ast *a, struct env *env);
-void declare_next(struct elab *e, struct ast *a, struct env *env);
 const char *join_path(struct elab *e, const char *a, const char *b);
+/* elab_next.c: what a tick commits */
+void declare_next(struct elab *e, struct ast *a, struct env *env);
+void check_commits(struct elab *e); /* of the phase at hand: `next` and minimize of one parameter */
+/* elab_put.c: x[item, ..] = v as a new value; x and v may be records. */
+struct value put_items(struct elab *e, struct value x, const struct item *item, uint32_t n, struct value v,
+                       struct span at, struct span value_at);
 /* elab_stmt.c */
 enum flow { FLOW_NEXT, FLOW_RETURN };
 enum flow exec_block(struct elab *e, struct ast *block, struct env *env);
@@ -554,6 +635,9 @@ void do_assert(struct elab *e, struct ast *a, struct env *env);
 /* Switches where nodes go; returns the previous phase. */
 uint16_t enter_phase(struct elab *e, uint16_t phase);
 uint64_t draw_id(struct elab *e);
+/* The phase at hand needs what another one makes: it is elaborated behind it in the next attempt. False when
+ * it was already: then nobody makes it. */
+bool wait_for_later(struct elab *e);
 /* elab_run.c */
 void elaborate_run(struct elab *e, struct ast *run);
 

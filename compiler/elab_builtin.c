@@ -8,9 +8,7 @@
 
 static const char *const later_names[] = {
     "file",
-    "frozen",
     "held",
-    "states",
 };
 bool is_later_name(const char *name)
 {

@@ -197,6 +197,8 @@ static struct value call_fn(struct elab *e, struct fn *f, struct args *a, struct
         return poison();
     }
     struct value r = poison();
+    bool training = e->training;
+    e->training &= !(f->inst && f->inst->frozen);
     if (bind_args(e, what, f, a, source, env, site)) {
         bool returns = exec_block(e, f->body, env) == FLOW_RETURN;
         r = returns ? e->result : lost_return(e, f->body->span) ? poison() : none_value();
@@ -207,6 +209,7 @@ static struct value call_fn(struct elab *e, struct fn *f, struct args *a, struct
             r = poison();
         }
     }
+    e->training = training;
     frame_pop(e);
     return r;
 }

@@ -200,15 +200,23 @@ static struct value run_bitcast(struct elab *e, struct bcall *c)
 
 /* -- trees */
 
+static struct value run_owned(struct elab *e, struct bcall *c,
+                              struct value (*of)(struct elab *, struct value, struct span))
+{
+    if (c->arg[0].kind == V_INST || c->arg[0].kind == V_TREE || is_branch(c->arg[0])) {
+        return is_poison(c->arg[0]) ? poison() : of(e, c->arg[0], c->span_at);
+    }
+    return c->arg[0].kind == V_POISON ? poison()
+                                      : fail(e, DIAG_E2023, c->span[0], "`%s` takes an instance, found %s",
+                                             c->b->name, value_text(e, c->arg[0]));
+}
 static struct value run_params(struct elab *e, struct bcall *c)
 {
-    if (c->arg[0].kind == V_INST) {
-        return instance_params(e, c->arg[0].inst, c->span_at);
-    }
-    if (c->arg[0].kind == V_TREE || c->arg[0].kind == V_RECORD) {
-        return c->arg[0];
-    }
-    return fail(e, DIAG_E2023, c->span[0], "`params` takes an instance, found %s", value_text(e, c->arg[0]));
+    return run_owned(e, c, params_of);
+}
+static struct value run_states(struct elab *e, struct bcall *c)
+{
+    return run_owned(e, c, states_of);
 }
 static struct value run_tagged(struct elab *e, struct bcall *c)
 {
@@ -381,10 +389,9 @@ const struct builtin number_builtins[] = {
     {0},
 };
 const struct builtin tree_builtins[] = {
-    {"params", run_params, "x", OP_NONE},
-    {"tagged", run_tagged, "x tag", OP_NONE},
-    {"each", run_each, "f x *", OP_NONE},
-    {0},
+    {"params", run_params, "x", OP_NONE}, {"states", run_states, "x", OP_NONE},
+    {"frozen", run_frozen, "x", OP_NONE}, {"tagged", run_tagged, "x tag", OP_NONE},
+    {"each", run_each, "f x *", OP_NONE}, {0},
 };
 const struct builtin rand_builtins[] = {
     {"uniform", run_uniform, "shape low? high?", OP_uniform},

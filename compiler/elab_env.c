@@ -156,19 +156,35 @@ static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
     s->phase = e->b.phase;
     return v;
 }
-/* Storage becomes reads of the phase at hand. */
-static struct value read_value(struct elab *e, struct value v)
+/* What a variable starts with, in phase init. */
+static struct value first_value(struct elab *e, struct value v, struct span at)
 {
-    if (v.kind == V_RECORD) {
-        struct value r = record_value(e, v.record->n);
-        for (uint32_t i = 0; i < v.record->n; i++) {
-            r.record->name[i] = v.record->name[i];
-            r.record->at[i] = read_value(e, v.record->at[i]);
+    const struct phase *p = &e->g->phases.at[0];
+    const struct var *var = &e->g->vars.at[v.index];
+    for (uint32_t i = 0; i < p->commits.n; i++) {
+        if (p->commits.at[i].var == v.index) {
+            val n = p->commits.at[i].value;
+            return var->kind == VAR_STATE && var->tree
+                       ? (struct value){.kind = V_TREE, .node = n, .tree = var->tree - 1, .pad = PAD_ZERO}
+                       : tensor_value(n, v.unit);
+        }
+    }
+    return fail(e, DIAG_E3005, at, "`%s` has no first value yet", var->key);
+}
+struct value storage_value(struct elab *e, struct value v, struct span at)
+{
+    if (is_branch(v)) {
+        struct value r = branch_like(e, v);
+        for (uint32_t i = 0; i < branch_count(v); i++) {
+            *branch_at(r, i) = storage_value(e, *branch_at(v, i), at);
         }
         return r;
     }
     if (v.kind != V_VAR) {
         return v;
+    }
+    if (e->b.phase == 0) {
+        return first_value(e, v, at);
     }
     const struct var *var = &e->g->vars.at[v.index];
     struct node_spec s = {.op = OP_read,
@@ -191,11 +207,8 @@ struct value slot_value(struct elab *e, struct slot *s, struct span at)
         return lazy_value(e, s, at);
     }
     if (s->kind == SLOT_VAR) {
-        if (e->b.phase == 0) {
-            return refuse(e, at, "an initial value that depends on a parameter or state");
-        }
         build_at(e, at);
-        return read_value(e, s->v);
+        return storage_value(e, s->v, at);
     }
     int p = value_phase(e, s->v);
     if (p >= 0 && p != e->b.phase) {

@@ -126,6 +126,7 @@ static struct value eval_call(struct elab *e, struct ast *a, struct env *env, co
     if (f.kind == V_POISON || !ok) {
         return poison();
     }
+    e->label = label;
     return call_value(e, f, &args, env, a);
 }
 /* `x |> f(a)` is `f(x, a)`; the label names the instance that the stage makes. */
@@ -141,6 +142,7 @@ static struct value eval_pipe(struct elab *e, struct ast *a, struct env *env)
     if (f.kind == V_POISON || !ok || is_poison(x)) {
         return poison();
     }
+    e->label = a->name;
     return call_value(e, f, &args, env, stage);
 }
 
@@ -233,7 +235,7 @@ static struct value dispatch(struct elab *e, struct ast *a, struct env *env, con
         return make_instance(e, a, env, label);
     case AST_INDEX:
         if (a->a->kind == AST_MAKE) {
-            return refuse(e, a->span, "an array of instances");
+            return make_array(e, a, env, label);
         }
         return index_value(e, eval(e, a->a, env), a, env);
     case AST_DOT:

@@ -4,16 +4,6 @@
  */
 #include "compiler/elab.h"
 
-enum item_kind { ITEM_INT, ITEM_SLICE, ITEM_NEW, ITEM_REST, ITEM_TENSOR, ITEM_DIM };
-struct item {
-    enum item_kind kind;
-    struct span span;
-    bool literal;                /* INT: written as a number */
-    struct value v;              /* INT, DIM, TENSOR */
-    struct value from, to, step; /* SLICE; V_MISSING when absent */
-};
-enum { MAX_ITEMS = 2 * LIMIT_RANK + 1 };
-
 /* -- reading the brackets */
 
 static struct value optional(struct elab *e, struct ast *a, struct env *env)
@@ -57,7 +47,7 @@ static bool read_at(struct elab *e, struct ast *a, struct env *env, struct item 
         return index_error(e, a->span, it->v);
     }
 }
-static bool read_items(struct elab *e, struct ast *a, struct env *env, struct item *item, uint32_t *n)
+bool read_items(struct elab *e, struct ast *a, struct env *env, struct item *item, uint32_t *n)
 {
     bool rest = false;
     if (a->list.n > MAX_ITEMS) {
@@ -186,6 +176,17 @@ static bool plan_point(struct elab *e, const struct item *it, dim size, int axis
     p->size[axis] = dim_const(d, 1);
     p->slices = true;
     return at != 0;
+}
+bool item_places(struct elab *e, const struct item *it, dim size, struct places *r)
+{
+    struct plan p = {0};
+    bool point = it->kind != ITEM_SLICE;
+    if (!(point ? plan_point(e, it, size, 0, &p) : plan_slice(e, it, size, false, 0, &p))) {
+        return false;
+    }
+    *r = (struct places){
+        .from = p.start[0], .n = p.size[0], .step = p.step[0], .whole = !p.slices, .point = point};
+    return true;
 }
 static uint32_t axes_taken(const struct item *item, uint32_t n)
 {

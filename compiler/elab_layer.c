@@ -10,6 +10,10 @@ const char *join_path(struct elab *e, const char *a, const char *b)
     }
     return intern(e->names, arena_printf(e->arena, "%s.%s", a, b));
 }
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 static uint32_t application(struct elab *e)
 {
     return e->frame ? e->frame->application : 0;
@@ -74,10 +78,11 @@ static bool place_braces(struct elab *e, struct ast *a, struct layer *l, struct 
     }
     return true;
 }
-static void bind_braces(struct elab *e, struct inst *i, struct ast *const *given, struct env *env,
-                        const char *name)
+void bind_braces(struct elab *e, struct inst *i, struct ast **given, struct env *env, const char *name)
 {
     const struct ast_list *params = &i->layer->ast->list;
+    i->given = given;
+    i->site = env;
     for (uint32_t k = 0; k < params->n; k++) {
         struct ast *p = params->at[k];
         struct slot *s = env_lazy(e, i->env, p->name, p->span, NAME_BRACE, given[k] ? given[k] : p->a,
@@ -86,13 +91,20 @@ static void bind_braces(struct elab *e, struct inst *i, struct ast *const *given
         s->label = given[k] ? join_path(e, name, p->name) : p->name;
     }
 }
+struct env *brace_scope(struct elab *e, struct env *site, struct inst *owner, const char *prefix)
+{
+    struct env *s = env_new(e, site, ENV_BLOCK);
+    s->inst = owner;
+    s->prefix = prefix;
+    return s;
+}
 static struct inst *find_sub(struct inst *owner, const char *path)
 {
     int64_t i = names_find(&owner->sub_paths, path);
     return i < 0 ? NULL : owner->subs.at[i];
 }
-static struct inst *new_instance(struct elab *e, struct layer *l, struct inst *owner, const char *path,
-                                 struct span at)
+struct inst *new_instance(struct elab *e, struct layer *l, struct inst *owner, const char *path,
+                          struct span at)
 {
     struct inst *i = arena_new_of(e->arena, struct inst);
     i->layer = l;
@@ -105,7 +117,15 @@ static struct inst *new_instance(struct elab *e, struct layer *l, struct inst *o
     i->env->in_fn = false;
     return i;
 }
-static bool path_is_free(struct elab *e, struct inst *i, struct layer *l, struct span at)
+void add_instance(struct elab *e, struct inst *owner, struct inst *i)
+{
+    vec_push(e->arena, &owner->subs, i);
+    names_push(e, &owner->sub_paths, i->path);
+    vec_push(e->arena, &e->insts, i);
+    names_push(e, &e->inst_paths, i->path);
+    mark_frozen(e, i);
+}
+bool path_is_free(struct elab *e, struct inst *i, struct layer *l, struct span at)
 {
     bool lazy = e->in_lazy && e->lazy_frame == e->frame;
     bool twice = !lazy && i->application == application(e);
@@ -148,8 +168,7 @@ struct value make_instance(struct elab *e, struct ast *a, struct env *env, const
         i = new_instance(e, l, env->inst, path, a->span);
         i->anonymous = !label;
         if (label) {
-            vec_push(e->arena, &env->inst->subs, i);
-            names_push(e, &env->inst->sub_paths, path);
+            add_instance(e, env->inst, i);
         }
     }
     i->application = application(e);
@@ -174,6 +193,8 @@ bool instance_ready(struct elab *e, struct inst *i)
         return false;
     }
     uint32_t errors = e->sink->n_errors;
+    bool training = e->training;
+    e->training &= !i->frozen;
     for (uint32_t k = 0; k < l->b->list.n; k++) {
         if (l->b->list.at[k]->kind == AST_FN) {
             declare_fn(e, l->b->list.at[k], i->env, i);
@@ -181,6 +202,7 @@ bool instance_ready(struct elab *e, struct inst *i)
     }
     i->env->is_layer_level = true;
     exec_block(e, l->b, i->env);
+    e->training = training;
     i->incomplete = e->sink->n_errors > errors;
     frame_pop(e);
     return !i->incomplete;
@@ -224,6 +246,19 @@ struct value apply_instance(struct elab *e, struct inst *i, struct args *a, stru
 
 /* -- members */
 
+/* Whether the text of a layer has the name in it, so that an application may make a member of that name. */
+static bool may_make(struct elab *e, const struct inst *i, const char *name)
+{
+    const char *text = source_slice(e, i->layer->ast->span);
+    size_t n = strlen(name);
+    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
+        bool starts = at == text || (!is_name_char(at[-1]) && at[-1] != '.');
+        if (starts && !is_name_char(at[n])) {
+            return true;
+        }
+    }
+    return false;
+}
 static struct value no_member(struct elab *e, struct inst *i, const char *name, struct span at)
 {
     size_t n = strlen(i->path) + 1;
@@ -234,10 +269,6 @@ static struct value no_member(struct elab *e, struct inst *i, const char *name, 
     }
     for (uint32_t s = 0; s < i->subs.n; s++) {
         names[k++] = i->subs.at[s]->path + n;
-        if (!strncmp(i->subs.at[s]->path + n, name, strlen(name)) &&
-            i->subs.at[s]->path[n + strlen(name)] == '.') {
-            return refuse(e, at, "the scope of a loop as a value");
-        }
     }
     for (uint32_t s = 0; s < i->env->slots.n; s++) {
         names[k++] = i->env->slots.at[s]->name;
@@ -255,6 +286,7 @@ struct value instance_member(struct elab *e, struct inst *i, const char *name, s
     if (!instance_ready(e, i)) {
         return poison();
     }
+    complete_frozen(e, i);
     int64_t k = names_find(&i->var_keys, name);
     if (k >= 0) {
         return slot_value(e, i->vars.at[k], at);
@@ -267,52 +299,12 @@ struct value instance_member(struct elab *e, struct inst *i, const char *name, s
     if (s) {
         return slot_value(e, s, at);
     }
-    return i->incomplete ? poison() : no_member(e, i, name, at);
-}
-static void collect_params(struct elab *e, struct inst *i, struct value *r, uint32_t *n, size_t skip,
-                           struct span at)
-{
-    for (uint32_t k = 0; k < i->vars.n; k++) {
-        struct slot *s = i->vars.at[k];
-        if (s->what != NAME_PARAM) {
-            continue;
-        }
-        if (r) {
-            r->record->name[*n] = join_path(e, i->path, s->name) + skip;
-            r->record->at[*n] = slot_value(e, s, at);
-        }
-        (*n)++;
+    struct value scope = instance_scope(e, i, name, at);
+    if (scope.kind != V_MISSING) {
+        return scope;
     }
-    for (uint32_t k = 0; k < i->subs.n; k++) {
-        collect_params(e, i->subs.at[k], r, n, skip, at);
-    }
-}
-struct value instance_params(struct elab *e, struct inst *i, struct span at)
-{
-    uint32_t n = 0;
-    if (!instance_ready(e, i) || i->incomplete) {
+    if (i->incomplete || (may_make(e, i, name) && wait_for_later(e))) {
         return poison();
     }
-    int tree = tree_of_instance(e, i);
-    if (tree >= 0) {
-        build_at(e, at);
-        struct node_spec s = {.op = OP_tree,
-                              .phase = e->b.phase,
-                              .attr = (int64_t[]){tree},
-                              .n_attr = 1,
-                              .type = tree_type(e, (uint32_t)tree),
-                              .span = at,
-                              .scope = e->b.scope};
-        return (struct value){
-            .kind = V_TREE, .node = graph_add(e->g, &s, e->sink), .tree = (uint32_t)tree, .pad = PAD_ZERO};
-    }
-    collect_params(e, i, NULL, &n, 0, at);
-    if (!n) {
-        return fail(e, DIAG_E1003, at, "%s has no parameters yet: they exist from its first application on",
-                    i->path);
-    }
-    struct value r = record_value(e, n);
-    n = 0;
-    collect_params(e, i, &r, &n, strlen(i->path) + 1, at);
-    return r;
+    return no_member(e, i, name, at);
 }

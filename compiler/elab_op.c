@@ -329,7 +329,7 @@ struct value elementwise(struct elab *e, enum op op, const struct value *given, 
     struct value in[3] = {{0}};
     bool branch = false, tree = false;
     for (uint32_t i = 0; i < n; i++) {
-        in[i] = given[i].kind == V_INST ? instance_params(e, given[i].inst, s->at) : given[i];
+        in[i] = params_of(e, given[i], s->at);
         if (is_poison(in[i])) {
             return poison();
         }
@@ -338,6 +338,12 @@ struct value elementwise(struct elab *e, enum op op, const struct value *given, 
     }
     if (op == OP_where && in[0].kind == V_BOOL && in[0].known && !in[0].live) {
         return in[0].b ? in[1] : in[2];
+    }
+    for (uint32_t i = 0; branch && tree && i < n; i++) { /* a part of a tree beside another one */
+        in[i] = in[i].kind == V_TREE ? tree_record(e, in[i], s->at) : in[i];
+        if (is_poison(in[i])) {
+            return poison();
+        }
     }
     if (branch) {
         return leafwise(e, op, in, n, s);

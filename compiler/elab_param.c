@@ -1,4 +1,4 @@
-/* Parameters, states and their next values: variables of the graph under the path of their owner. */
+/* Parameters and states: variables of the graph under the path of their owner, and their first values. */
 #include "compiler/elab.h"
 
 static uint32_t application(struct elab *e)
@@ -18,22 +18,28 @@ static struct span outer_site(struct elab *e)
     }
     return f ? f->call : NO_SPAN;
 }
-static uint32_t add_var(struct elab *e, const struct var *v, struct ast *a, struct env *env, const char *tags)
+uint32_t add_variable(struct elab *e, const struct var *v, const struct var_info *info)
 {
     vec_push(e->g->arena, &e->g->vars, *v);
+    while (e->vars.n + 1 < e->g->vars.n) {
+        struct var_info none = {.owner = "", .tags = ""};
+        vec_push(e->arena, &e->vars, none);
+    }
+    vec_push(e->arena, &e->vars, *info);
+    return e->g->vars.n - 1;
+}
+static uint32_t add_var(struct elab *e, const struct var *v, struct ast *a, struct env *env, const char *tags,
+                        uint32_t unit)
+{
     struct var_info info = {.owner = env->inst->path,
                             .tags = tags,
                             .type = a->type,
                             .env = env,
                             .first = application_site(e, v->span),
                             .outer = outer_site(e),
-                            .pad = PAD_ZERO};
-    while (e->vars.n + 1 < e->g->vars.n) {
-        struct var_info none = {.owner = "", .tags = ""};
-        vec_push(e->arena, &e->vars, none);
-    }
-    vec_push(e->arena, &e->vars, info);
-    return e->g->vars.n - 1;
+                            .pad = PAD_ZERO,
+                            .unit = unit};
+    return add_variable(e, v, &info);
 }
 static bool owner_ok(struct elab *e, struct ast *a, struct env *env, const char *what)
 {
@@ -79,7 +85,7 @@ static bool first_here(struct elab *e, struct slot *s, struct ast *a, const char
 
 /* -- initial values */
 
-static struct value draw_value(struct elab *e, struct ast *a, struct env *env, const struct type *t)
+static struct value draw_tensor(struct elab *e, struct ast *a, struct env *env, const struct type *t)
 {
     static const struct ast_list nothing;
     bool is_call = a->kind == AST_CALL;
@@ -93,22 +99,32 @@ static struct value draw_value(struct elab *e, struct ast *a, struct env *env, c
     }
     return call_value(e, f, &args, env, a);
 }
-/* The initial value, in phase init; *t is taken from the value when it is not written. */
-static struct value initial(struct elab *e, struct ast *a, struct env *env, struct ttype **t, const char *key)
+/* A record is drawn leaf by leaf, each under its own key. */
+static struct value draw_value(struct elab *e, struct ast *a, struct env *env, const struct ttype *t,
+                               const char *key)
 {
-    const char *outer = e->let_path;
-    val guard = e->guard;
-    bool training = e->training;
-    uint16_t phase = enter_phase(e, 0);
     e->let_path = key;
-    e->guard = 0;
-    e->training = false;
-    struct value v;
-    if (a->is_int && *t && (*t)->kind != T_TENSOR) {
-        v = refuse(e, a->span, "a drawn record");
-    } else {
-        v = a->is_int ? draw_value(e, a->a, env, &(*t)->t) : eval(e, a->a, env);
+    if (t->kind == T_TENSOR) {
+        return draw_tensor(e, a, env, &t->t);
     }
+    if (t->kind != T_RECORD) {
+        fail(e, DIAG_E2023, a->span, "%s is not drawn", ttype_text(e, t));
+        diag_help(e->sink, "`= v` gives it a first value");
+        return poison();
+    }
+    struct value r = record_value(e, t->n);
+    for (uint32_t i = 0; i < t->n; i++) {
+        r.record->name[i] = t->name[i];
+        r.record->at[i] = draw_value(e, a, env, t->at[i], join_path(e, key, t->name[i]));
+    }
+    return r;
+}
+/* The initial value, in phase init; *t is taken from the value when it is not written. */
+static struct value initial_text(struct elab *e, struct ast *a, struct env *env, struct ttype **t,
+                                 const char *key)
+{
+    struct value v =
+        a->is_int ? draw_value(e, a->a, env, *t, key) : params_of(e, eval(e, a->a, env), a->a->span);
     if (!*t && !is_poison(v)) {
         *t = type_of(e, v);
         if (!*t) {
@@ -119,16 +135,23 @@ static struct value initial(struct elab *e, struct ast *a, struct env *env, stru
     if (*t && !is_poison(v)) {
         v = fill_type(e, *t, v, a->a->span, arena_printf(e->arena, "the initial value of `%s`", a->name));
     }
+    return v;
+}
+static struct value initial(struct elab *e, struct ast *a, struct env *env, struct ttype **t, const char *key)
+{
+    const char *outer = e->let_path;
+    val guard = e->guard;
+    bool training = e->training;
+    uint16_t phase = enter_phase(e, 0);
+    e->let_path = key;
+    e->guard = 0;
+    e->training = false;
+    struct value v = initial_text(e, a, env, t, key);
     e->let_path = outer;
     e->guard = guard;
     e->training = training;
     enter_phase(e, phase);
     return v;
-}
-static void commit(struct elab *e, uint32_t var, val v, struct span at)
-{
-    struct commit c = {.var = var, .value = v, .guard = e->guard, .span = at};
-    vec_push(e->g->arena, &e->g->phases.at[e->b.phase].commits, c);
 }
 static void commit_initial(struct elab *e, uint32_t var, val v, struct span at)
 {
@@ -219,7 +242,7 @@ void declare_param(struct elab *e, struct ast *a, struct env *env)
         struct var v = {
             .kind = VAR_PARAM, .key = join_path(e, env->inst->path, key), .type = t->t, .span = a->span};
         const char *tags = tags_of(e, a, &v);
-        uint32_t var = add_var(e, &v, a, env, tags);
+        uint32_t var = add_var(e, &v, a, env, tags, t->unit);
         struct value init = initial(e, a, env, &t, v.key);
         if (is_poison(init)) {
             bind_poison(e, env, a);
@@ -251,7 +274,7 @@ static struct value make_storage(struct elab *e, struct ttype *t, struct value i
         v.type = tree_type(e, t->tree);
         v.tree = t->tree + 1;
     }
-    uint32_t var = add_var(e, &v, a, env, "");
+    uint32_t var = add_var(e, &v, a, env, "", t->unit);
     commit_initial(e, var, init.node, a->span);
     return (struct value){.kind = V_VAR, .index = var, .unit = t->unit};
 }
@@ -307,129 +330,4 @@ void declare_state(struct elab *e, struct ast *a, struct env *env)
         s = new_slot(e, env, a, key, NAME_STATE, make_storage(e, t, init, path, a, env));
     }
     bind_slot(e, env, a, s);
-}
-
-/* -- next */
-
-/* Usually the same text in a second application: then the application is the culprit. */
-static void second_next(struct elab *e, struct ast *a, const char *key, struct span first)
-{
-    bool again = first.file == a->span.file && first.start == a->span.start && e->frame;
-    fail(e, DIAG_E1030, again ? e->frame->call : a->span, "a second `next` for %s in one tick", key);
-    diag_label(e->sink, first, again ? "commits here each time" : "the first is here");
-}
-/* A state keeps the type of its first value. */
-static void help_next(struct elab *e, const char *name, const struct type *state, const struct type *next)
-{
-    if (state->dtype != next->dtype) {
-        diag_help(e->sink, "the first value fixes the type (0 is i32, 0.0 is f32); %s(x) casts",
-                  dtype_name(state->dtype));
-    } else if (!state->rank) {
-        const char *text = type_text(e->g, next);
-        diag_help(e->sink, "start it with that shape, as in `state %s = zeros(%s)`", name, strchr(text, '['));
-    } else if (!next->rank) {
-        diag_help(e->sink, "full(shape(%s), x) repeats a scalar", name);
-    } else {
-        diag_help(e->sink, "the shape of a state never changes: declare it %s", type_text(e->g, next));
-    }
-    help_tail_types(e, state, next);
-}
-static bool commit_leaf(struct elab *e, struct value var, struct value v, const char *name, struct ast *a)
-{
-    const struct var *to = &e->g->vars.at[var.index];
-    const struct phase *p = &e->g->phases.at[e->b.phase];
-    for (uint32_t i = 0; i < p->commits.n; i++) {
-        if (p->commits.at[i].var == var.index) {
-            second_next(e, a, to->key, p->commits.at[i].span);
-            diag_help(e->sink, "a stateful layer is applied once in a tick: pass the state, make two "
-                               "instances, or batch the inputs");
-            return false;
-        }
-    }
-    struct ttype t = {
-        .kind = to->tree ? T_TREE : T_TENSOR, .t = to->type, .tree = to->tree - 1, .unit = var.unit};
-    struct type found = v.kind == V_TENSOR ? tensor_type(e, v) : (struct type){0};
-    if (v.kind == V_TENSOR && (t.kind == T_TREE || !type_equal(&found, &t.t))) {
-        fail(e, DIAG_E2062, a->b->span, "next %s is %s, the state is %s", name, value_text(e, v),
-             ttype_text(e, &t));
-        diag_label(e->sink, to->span, "declared here");
-        help_next(e, name, &to->type, &found);
-        return false;
-    }
-    v = fill_type(e, &t, v, a->b->span, arena_printf(e->arena, "next %s", name));
-    v = v.kind == V_TREE ? tree_masked(e, v, 0) : v;
-    if (is_poison(v)) {
-        return false;
-    }
-    commit(e, var.index, v.node, a->span);
-    return true;
-}
-static bool commit_value(struct elab *e, struct value to, struct value v, const char *name, struct ast *a)
-{
-    if (to.kind != V_RECORD) {
-        return commit_leaf(e, to, v, name, a);
-    }
-    if (!is_scalar(e, v) && !same_branch(to, v)) {
-        struct text fields = {.arena = e->arena};
-        for (uint32_t i = 0; i < to.record->n; i++) {
-            text_printf(&fields, "%s%s", i ? ", " : "", to.record->name[i]);
-        }
-        fail(e, DIAG_E2062, a->b->span, "next %s is %s, the state has other fields", name, value_text(e, v));
-        diag_help(e->sink, "its fields are (%s), in that order", fields.at);
-        return false;
-    }
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < to.record->n; i++) {
-        ok = commit_value(e, to.record->at[i], v.kind == V_RECORD ? v.record->at[i] : v,
-                          arena_printf(e->arena, "%s.%s", name, to.record->name[i]), a);
-    }
-    return ok;
-}
-static struct slot *next_target(struct elab *e, struct ast *t, struct env *env)
-{
-    bool closed;
-    if (t->kind == AST_ID) {
-        struct slot *s = env_find(env, t->name, &closed);
-        if (!s) {
-            name_value(e, env, t->name, t->span);
-        }
-        return s;
-    }
-    if (t->kind == AST_DOT) {
-        struct value v = eval(e, t->a, env);
-        for (uint32_t i = 0; v.kind == V_INST && i < v.inst->vars.n; i++) {
-            if (!strcmp(v.inst->vars.at[i]->name, t->name)) {
-                return v.inst->vars.at[i];
-            }
-        }
-        if (v.kind != V_POISON) {
-            fail(e, DIAG_E1022, t->span, "`next` needs a state, found a member of %s", value_text(e, v));
-        }
-        return NULL;
-    }
-    if (t->kind == AST_INDEX) {
-        refuse(e, t->span, "an indexed `next`");
-    } else {
-        refuse(e, t->span, "`next` of this form");
-    }
-    return NULL;
-}
-void declare_next(struct elab *e, struct ast *a, struct env *env)
-{
-    struct slot *s = next_target(e, a->a, env);
-    struct value v = eval(e, a->b, env);
-    if (!s || is_poison(v) || s->v.kind == V_POISON) {
-        return;
-    }
-    if (s->what == NAME_PARAM || (s->kind == SLOT_LAZY && s->done && s->v.kind == V_INST)) {
-        refuse(e, a->a->span, "`next` of parameters");
-        return;
-    }
-    if (s->kind != SLOT_VAR) {
-        fail(e, DIAG_E1022, a->a->span, "`%s` is no state", s->name);
-        diag_help(e->sink, "`%s = ..` updates a local", s->name);
-        return;
-    }
-    build_at(e, a->span);
-    commit_value(e, s->v, v, s->name, a);
 }

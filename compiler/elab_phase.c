@@ -8,7 +8,7 @@ uint16_t enter_phase(struct elab *e, uint16_t phase)
     return old;
 }
 /* "phase/instance path#k": k counts the draws under that path in source order; initial values use the key of
- * the parameter. */
+ * the parameter, and of a frozen copy that of its source. */
 uint64_t draw_id(struct elab *e)
 {
     bool init = e->b.phase == 0 && e->let_path;
@@ -20,8 +20,34 @@ uint64_t draw_id(struct elab *e)
         vec_push(e->arena, &e->draws, 0u);
         names_push(e, &e->draw_places, place);
     }
-    const char *key = arena_printf(e->arena, "%s#%u", place, e->draws.at[i]++);
+    const char *key = arena_printf(e->arena, "%s/%s#%u", e->g->phases.at[e->b.phase].name,
+                                   init ? source_path(e, path) : path, e->draws.at[i]++);
     return fnv1a64(key, strlen(key));
+}
+
+static bool named(const char *const *at, uint32_t n, const char *name)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!strcmp(at[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+static bool is_late(struct elab *e, const char *phase)
+{
+    return named(e->facts.late.at, e->facts.late.n, phase);
+}
+bool wait_for_later(struct elab *e)
+{
+    const struct phase *p = &e->g->phases.at[e->b.phase];
+    if (p->kind != PHASE_USER || is_late(e, p->name)) {
+        return false;
+    }
+    if (!named(e->found.late.at, e->found.late.n, p->name)) {
+        vec_push(e->arena, &e->found.late, p->name);
+    }
+    return true;
 }
 
 /* -- declaring */
@@ -185,6 +211,7 @@ static void run_phase(struct elab *e, struct ast *a, uint32_t index)
         bind_data(e, a, env, index);
     }
     exec_block(e, a->b, env);
+    check_commits(e);
     frame_pop(e);
     e->training = false;
     enter_phase(e, 0);
@@ -198,10 +225,11 @@ static void run_phase(struct elab *e, struct ast *a, uint32_t index)
 void run_phases(struct elab *e)
 {
     struct module *m = e->modules.at[0];
-    for (uint32_t i = 0; i < m->parsed.file->list.n; i++) {
-        struct ast *a = m->parsed.file->list.at[i];
+    const struct ast_list *items = &m->parsed.file->list;
+    for (uint32_t i = 0; i < 2 * items->n; i++) {
+        struct ast *a = items->at[i % items->n];
         int index = a->kind == AST_PHASE ? graph_find_phase(e->g, a->name) : -1;
-        if (index > 0) {
+        if (index > 0 && is_late(e, a->name) == (i >= items->n)) {
             run_phase(e, a, (uint32_t)index);
         }
     }
@@ -357,26 +385,36 @@ void do_assert(struct elab *e, struct ast *a, struct env *env)
 
 /* -- minimize */
 
-static bool read_over(struct elab *e, struct ast *a, struct env *env, struct inst **over)
+static bool read_over(struct elab *e, struct ast *a, struct env *env, struct over *o)
 {
     bool ok = true;
     for (uint32_t i = 0; i < a->list.n; i++) {
-        struct value v = eval(e, a->list.at[i], env);
-        over[i] = v.kind == V_INST ? v.inst : NULL;
-        if (!over[i]) {
+        struct ast *at = a->list.at[i];
+        struct value v = eval(e, at, env);
+        uint32_t before = o->path.n;
+        if (is_poison(v)) {
             ok = false;
-            if (v.kind != V_POISON && !(v.kind == V_LAYER && v.layer->told)) {
-                fail(e, DIAG_E2023, a->list.at[i]->span, "`over` names instances, found %s",
+        } else if (!over_paths(e, v, o)) {
+            ok = false;
+            if (!(v.kind == V_LAYER && v.layer->told)) {
+                fail(e, DIAG_E2023, at->span, "`over` names instances and parameters, found %s",
                      value_text(e, v));
                 if (v.kind == V_LAYER) {
                     diag_help(e->sink, "name the instance that `let name = %s{..}` made", v.layer->name);
                 }
             }
+        } else if (o->frozen) {
+            fail(e, DIAG_E3021, at->span, "%s is frozen: no minimize moves it", o->frozen->path);
+            diag_label(e->sink, o->frozen->made, "frozen here");
+            diag_help(e->sink, "name %s instead", o->frozen->source ? o->frozen->source->path : "its source");
+            return false;
         }
-        for (uint32_t k = 0; k < i && over[i]; k++) {
-            if (over[k] == over[i]) {
-                fail(e, DIAG_E3020, a->list.at[i]->span, "`over` names %s twice", over[i]->path);
-                ok = false;
+        for (uint32_t k = before; ok && k < o->path.n; k++) {
+            for (uint32_t j = 0; ok && j < k; j++) {
+                if (path_below(o->path.at[k], o->path.at[j]) || path_below(o->path.at[j], o->path.at[k])) {
+                    fail(e, DIAG_E3020, at->span, "`over` names %s twice", o->path.at[k]);
+                    ok = false;
+                }
             }
         }
     }
@@ -447,7 +485,7 @@ static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env
 void do_minimize(struct elab *e, struct ast *a, struct env *env)
 {
     struct phase *p = &e->g->phases.at[e->b.phase];
-    struct inst **over = arena_array(e->arena, struct inst *, a->list.n ? a->list.n : 1);
+    struct over over = {0};
     struct type t;
     struct span at = a->name_span.file ? a->name_span : a->span;
     if (!in_phase(e, a, env)) {
@@ -455,7 +493,7 @@ void do_minimize(struct elab *e, struct ast *a, struct env *env)
     }
     struct value loss = eval(e, a->a, env);
     val ln = want_tensor(e, loss, a->a->span, "a loss", &t);
-    bool ok = read_over(e, a, env, over) && ln;
+    bool ok = read_over(e, a, env, &over) && ln;
     if (ln && (t.rank || !dtype_is_float(t.dtype))) {
         fail(e, DIAG_E2071, a->a->span, "the loss `%s` is %s, not one floating point number", a->name,
              type_text(e->g, &t));
@@ -468,8 +506,7 @@ void do_minimize(struct elab *e, struct ast *a, struct env *env)
         return;
     }
     add_metric(e, a->name, loss, METRIC_MEAN, at, a->a->span);
-    uint32_t tree =
-        tree_for(e, arena_printf(e->arena, "%s.%s", p->name, a->name), over, a->list.n, a->span, &ok);
+    uint32_t tree = tree_for(e, arena_printf(e->arena, "%s.%s", p->name, a->name), &over, a->span, &ok);
     if (!ok || !tree_is_free(e, tree, a)) {
         return;
     }

@@ -254,7 +254,7 @@ struct value reduce_op(struct elab *e, struct bcall *c)
         (c->arg[2].kind != V_MISSING && !want_bool(e, c->arg[2], c->span[2], "`keep`", &keep))) {
         return poison();
     }
-    struct value x = c->arg[0].kind == V_INST ? instance_params(e, c->arg[0].inst, c->span[0]) : c->arg[0];
+    struct value x = params_of(e, c->arg[0], c->span[0]);
     return is_poison(x) ? poison() : reduce_one(e, c->b->op, x, c, c->arg[1], keep, c->arg[3]);
 }
 /* max and min: two positional arguments are elementwise, one is reduced. Arguments: x, y, axis, keep, where.

@@ -116,39 +116,85 @@ void declare_fn(struct elab *e, struct ast *a, struct env *env, struct inst *ins
     env_add(e, env, a->name ? a->name : "()", a->name_span.file ? a->name_span : a->span, NAME_DEF,
             (struct value){.kind = V_FN, .fn = f});
 }
-static void set_name(struct elab *e, struct ast *a, struct env *env)
+/* x[i] = e, r.x[i] = e: the local gets a new value; what else holds the old one keeps it. */
+static struct value updated(struct elab *e, struct value x, struct ast *t, struct env *env, struct value v,
+                            const struct ast *set)
+{
+    struct item item[MAX_ITEMS];
+    uint32_t n;
+    if (t->kind == AST_ID) {
+        return v;
+    }
+    struct value old = t->a->kind == AST_ID ? x : eval(e, t->a, env);
+    if (t->kind == AST_INDEX) {
+        if (is_poison(old) || !read_items(e, t, env, item, &n)) {
+            return poison();
+        }
+        v = put_items(e, old, item, n, v, t->span, set->b->span);
+    } else {
+        struct value *f = old.kind == V_RECORD ? value_field(old, t->name) : NULL;
+        if (!f) {
+            return fail(e, DIAG_E1020, t->span, "`%s` is no field of a local record", t->name);
+        }
+        struct value r = branch_like(e, old);
+        memcpy(r.record->at, old.record->at, old.record->n * sizeof *old.record->at);
+        *value_field(r, t->name) = v;
+        v = r;
+    }
+    return is_poison(v) ? v : updated(e, x, t->a, env, v, set);
+}
+static struct slot *set_target(struct elab *e, struct ast *t, struct env *env)
 {
     bool closed;
-    struct ast *t = a->a;
-    struct value v = eval_named(e, a->b, env, t->kind == AST_ID ? t->name : NULL);
-    if (t->kind == AST_INDEX) {
-        refuse(e, t->span, "an update of a part, `x[i] = ..`");
-        return;
+    while (t->kind == AST_INDEX || t->kind == AST_DOT) {
+        t = t->a;
     }
     if (t->kind != AST_ID) {
         fail(e, DIAG_E1020, t->span, "only a local name can be assigned");
-        return;
+        return NULL;
     }
     struct slot *s = env_find(env, t->name, &closed);
-    if (!s) {
-        if (name_value(e, env, t->name, t->span).kind != V_POISON) {
-            fail(e, DIAG_E1020, t->span, "`%s` belongs to the language", t->name);
-        } else {
-            diag_help(e->sink, "`let %s = ..` introduces a name", t->name);
-            env_add(e, env, t->name, t->span, NAME_LOCAL, poison()); /* told once */
-        }
-    } else if (s->kind == SLOT_VAR) {
+    if (s && s->kind != SLOT_VAR) {
+        return s;
+    }
+    if (s) {
         fail(e, DIAG_E1021, t->span, "`%s` is a %s", t->name, s->what == NAME_PARAM ? "parameter" : "state");
         diag_help(e->sink, s->what == NAME_PARAM ? "minimize moves parameters" : "`next %s = ..`", t->name);
-    } else if (s->what == NAME_CONST && env->is_layer_level && value_phase(e, v) < 0) {
+    } else if (name_value(e, env, t->name, t->span).kind != V_POISON) {
+        fail(e, DIAG_E1020, t->span, "`%s` belongs to the language", t->name);
+    } else {
+        diag_help(e->sink, "`let %s = ..` introduces a name", t->name);
+        env_add(e, env, t->name, t->span, NAME_LOCAL, poison()); /* told once */
+    }
+    return NULL;
+}
+static void set_name(struct elab *e, struct ast *a, struct env *env)
+{
+    struct ast *t = a->a;
+    struct value v = eval_named(e, a->b, env, t->kind == AST_ID ? t->name : NULL);
+    if (t->kind == AST_DOT) {
+        fail(e, DIAG_E1020, t->span, "only a local name can be assigned, or a part of it: `x[i] = ..`");
+        return;
+    }
+    struct slot *s = set_target(e, t, env);
+    if (!s) {
+        return;
+    }
+    bool layer_list = s->what == NAME_CONST && env->is_layer_level;
+    bool local = s->what == NAME_LOCAL || s->what == NAME_ARG;
+    if (t->kind == AST_INDEX && (local || layer_list)) {
+        struct value old = slot_value(e, s, t->span);
+        v = is_poison(v) || is_poison(old) ? poison() : updated(e, old, t, env, v, a);
+    }
+    if (layer_list && value_phase(e, v) < 0) {
         s->kind = SLOT_VALUE; /* a list that the layer level builds */
         s->v = v;
-    } else if (s->what != NAME_LOCAL && s->what != NAME_ARG) {
-        fail(e, DIAG_E1020, t->span, "`%s` is no local name", t->name);
-        diag_help(e->sink, "`let %s = ..` introduces a local", t->name);
+    } else if (!local) {
+        fail(e, DIAG_E1020, t->span, "`%s` is no local name", s->name);
+        diag_help(e->sink, "`let %s = ..` introduces a local", s->name);
     } else {
         s->v = v;
-        s->ast = a->b;
+        s->ast = t->kind == AST_ID ? a->b : NULL;
         s->env = env;
         s->part = -1;
     }

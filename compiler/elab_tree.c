@@ -249,6 +249,10 @@ struct value tree_op(struct elab *e, enum op op, const struct value *given, uint
     build_at(e, s->at);
     for (uint32_t i = 0; i < n; i++) {
         in[i] = tags_simplified(e, given[i]);
+        in[i] = tree >= 0 ? tree_as(e, in[i], (uint32_t)tree) : in[i];
+        if (in[i].kind == V_POISON) {
+            return in[i];
+        }
         int t = in[i].kind == V_TREE ? (int)in[i].tree : in[i].kind == V_TAGS ? (int)in[i].index : -1;
         if ((t < 0 && !is_scalar(e, in[i])) || (t >= 0 && tree >= 0 && t != tree)) {
             return tree_error(e, given, n, s);
@@ -342,6 +346,16 @@ static bool leaves_known(struct elab *e, uint32_t tree)
     }
     return d != NULL;
 }
+/* What is known of the leaves is known after the phase that makes them: this one waits for it. */
+static struct value leaves_missing(struct elab *e, uint32_t tree, struct span at)
+{
+    if (wait_for_later(e)) {
+        return poison();
+    }
+    fail(e, DIAG_E1003, at, "the parameters of %s are not made yet", e->g->trees.at[tree].name);
+    diag_help(e->sink, "they exist from the first application of their layer on");
+    return poison();
+}
 struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_t n, struct env *env,
                        struct ast *at)
 {
@@ -350,7 +364,7 @@ struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_
         return in[0];
     }
     if (!leaves_known(e, tree)) {
-        return refuse(e, at->span, "each over parameters that a later phase makes");
+        return leaves_missing(e, tree, at->span);
     }
     uint32_t leaves = e->g->trees.at[tree].n_leaf;
     val *out = arena_array(e->arena, val, leaves ? leaves : 1);
@@ -376,25 +390,38 @@ struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_
     build_at(e, at->span);
     return wrap(e, tensor_value(build_pack(&e->b, tree, out), 0), tree, PAD_ZERO);
 }
-/* Puts a leaf into nested records by its path; `room` fields fit into each. */
-static void put_leaf(struct elab *e, struct record *r, uint32_t room, const char *path, struct value leaf)
+struct leaf_place {
+    uint32_t var, leaf;
+};
+static int by_var(const void *a, const void *b)
 {
-    const char *dot = strchr(path, '.');
-    const char *name = intern_n(e->names, path, dot ? (size_t)(dot - path) : strlen(path));
-    struct value *at = value_field((struct value){.kind = V_RECORD, .record = r}, name);
-    if (!at) {
-        at = &r->at[r->n];
-        r->name[r->n++] = name;
-        if (dot) {
-            *at = record_value(e, room);
-            at->record->n = 0;
-        }
+    const struct leaf_place *x = a, *y = b;
+    return x->var < y->var ? -1 : x->var > y->var;
+}
+/* The leaves in the order in which the text makes them, which is that of params(x) outside of a tree. */
+static struct leaf_place *leaves_in_order(struct elab *e, uint32_t tree)
+{
+    uint32_t n = leaf_count(e, tree);
+    struct leaf_place *p = arena_array(e->arena, struct leaf_place, n ? n : 1);
+    for (uint32_t i = 0; i < n; i++) {
+        p[i] = (struct leaf_place){e->g->trees.at[tree].leaf[i], i};
     }
-    if (dot) {
-        put_leaf(e, at->record, room, dot + 1, leaf);
-    } else {
-        *at = leaf;
+    qsort(p, n, sizeof *p, by_var);
+    return p;
+}
+const char *tree_leaf_name(struct elab *e, uint32_t tree, uint32_t leaf)
+{
+    const struct tree_facts *d = directory(e, tree);
+    const char *key = d->leaf.at[leaf];
+    if (d->over.n != 1) {
+        return key;
     }
+    size_t n = strlen(d->over.at[0]);
+    if (key[n] == '.') {
+        return key + n + 1;
+    }
+    const char *dot = strrchr(key, '.'); /* the tree is this parameter */
+    return dot ? dot + 1 : key;
 }
 /* A tree of one instance has its fields; one of several has a field for each of them. */
 struct value tree_record(struct elab *e, struct value p, struct span at)
@@ -404,26 +431,86 @@ struct value tree_record(struct elab *e, struct value p, struct span at)
         return poison();
     }
     if (!leaves_known(e, p.tree)) {
-        return refuse(e, at, "parts of parameters that a later phase makes");
+        return leaves_missing(e, p.tree, at);
     }
     struct value r = record_value(e, d->leaf.n);
+    const struct leaf_place *place = leaves_in_order(e, p.tree);
     r.record->n = 0;
     build_at(e, at);
     for (uint32_t i = 0; i < d->leaf.n; i++) {
-        size_t skip = d->over.n == 1 ? strlen(d->over.at[0]) + 1 : 0;
-        put_leaf(e, r.record, d->leaf.n, d->leaf.at[i] + skip,
-                 tensor_value(build_leaf(&e->b, p.node, p.tree, i), 0));
+        struct value leaf = tensor_value(build_leaf(&e->b, p.node, p.tree, place[i].leaf), 0);
+        record_put(e, r.record, d->leaf.n, tree_leaf_name(e, p.tree, place[i].leaf), leaf);
     }
-    return r;
+    return record_lists(e, r);
+}
+struct value tree_with_leaf(struct elab *e, struct value t, uint32_t leaf, val v)
+{
+    uint32_t n = leaf_count(e, t.tree);
+    val *in = arena_array(e->arena, val, n ? n : 1);
+    for (uint32_t i = 0; i < n; i++) {
+        in[i] = i == leaf ? v : build_leaf(&e->b, t.node, t.tree, i);
+    }
+    return wrap(e, tensor_value(build_pack(&e->b, t.tree, in), 0), t.tree, PAD_ZERO);
+}
+struct value tree_initial(struct elab *e, uint32_t tree, struct span at)
+{
+    uint32_t n = leaf_count(e, tree);
+    val *in = arena_array(e->arena, val, n ? n : 1);
+    if (!leaves_known(e, tree)) {
+        return leaves_missing(e, tree, at);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct value v = {.kind = V_VAR, .index = e->g->trees.at[tree].leaf[i]};
+        in[i] = storage_value(e, v, at).node;
+    }
+    build_at(e, at);
+    return wrap(e, tensor_value(build_pack(&e->b, tree, in), 0), tree, PAD_ZERO);
+}
+
+/* -- trees of equal layout: that of an instance and of its frozen copy */
+
+/* 1 = leaf for leaf the same, 0 = not, -1 = a later attempt knows. */
+static int same_layout(struct elab *e, uint32_t a, uint32_t b)
+{
+    const struct tree_facts *x = directory(e, a), *y = directory(e, b);
+    if (!x || !y) {
+        return -1;
+    }
+    bool same = x->over.n == 1 && y->over.n == 1 && x->leaf.n == y->leaf.n && x->dtype == y->dtype;
+    for (uint32_t i = 0; same && i < x->leaf.n; i++) {
+        same = !strcmp(tree_leaf_name(e, a, i), tree_leaf_name(e, b, i));
+    }
+    if (!same) {
+        return 0;
+    }
+    if (!leaves_known(e, a) || !leaves_known(e, b)) {
+        return wait_for_later(e) ? -1 : 0;
+    }
+    for (uint32_t i = 0; same && i < x->leaf.n; i++) {
+        const struct type *s = &e->g->vars.at[e->g->trees.at[a].leaf[i]].type,
+                          *t = &e->g->vars.at[e->g->trees.at[b].leaf[i]].type;
+        same = type_equal(s, t);
+    }
+    return same;
+}
+struct value tree_as(struct elab *e, struct value v, uint32_t tree)
+{
+    if (v.kind != V_TREE || v.tree == tree) {
+        return v;
+    }
+    int same = same_layout(e, tree, v.tree);
+    if (same < 0) {
+        return poison();
+    }
+    if (!same) {
+        return v;
+    }
+    struct type t = tree_type(e, tree);
+    return wrap(e, tensor_value(build_reshape(&e->b, v.node, t.rank, t.dim), 0), tree, (enum pad)v.pad);
 }
 
 /* -- which parameters belong to which tree */
 
-static bool below(const char *path, const char *over)
-{
-    size_t n = strlen(over);
-    return !strncmp(path, over, n) && (path[n] == '.' || path[n] == 0);
-}
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -440,45 +527,72 @@ static bool overlap(const struct tree_facts *a, const struct tree_facts *b)
 {
     for (uint32_t i = 0; i < a->over.n; i++) {
         for (uint32_t k = 0; k < b->over.n; k++) {
-            if (below(a->over.at[i], b->over.at[k]) || below(b->over.at[k], a->over.at[i])) {
+            if (path_below(a->over.at[i], b->over.at[k]) || path_below(b->over.at[k], a->over.at[i])) {
                 return true;
             }
         }
     }
     return false;
 }
-uint32_t tree_for(struct elab *e, const char *name, struct inst *const *over, uint32_t n, struct span at,
-                  bool *ok)
+static uint32_t add_tree(struct elab *e, const struct tree_facts *t, bool used)
+{
+    vec_push(e->arena, &e->trees, *t);
+    vec_push(e->arena, &e->tree_used, used);
+    uint32_t leaves = leaf_count(e, e->trees.n - 1); /* variables follow when the phases have declared them */
+    struct tree g = {
+        .name = t->name, .leaf = arena_array(e->arena, uint32_t, leaves ? leaves : 1), .n_leaf = leaves};
+    vec_push(e->arena, &e->g->trees, g);
+    return e->trees.n - 1;
+}
+void trees_start(struct elab *e)
+{
+    e->trees.n = e->tree_used.n = 0;
+    for (uint32_t i = 0; i < e->facts.trees.n; i++) {
+        const struct tree_facts *f = &e->facts.trees.at[i];
+        if (f->over.n) { /* the rest is no tree that anybody names */
+            struct tree_facts t = {.name = f->name};
+            t.over.at = f->over.at;
+            t.over.n = f->over.n;
+            add_tree(e, &t, false);
+        }
+    }
+}
+static int find_tree(struct elab *e, const struct tree_facts *t)
+{
+    for (uint32_t i = 0; i < e->trees.n; i++) {
+        if (same_over(t, &e->trees.at[i])) {
+            e->tree_used.at[i] = true;
+            return (int)i;
+        }
+    }
+    return -1;
+}
+uint32_t tree_for(struct elab *e, const char *name, const struct over *o, struct span at, bool *ok)
 {
     struct tree_facts t = {.name = name};
     *ok = true;
-    for (uint32_t i = 0; i < n; i++) {
-        vec_push(e->arena, &t.over, over[i]->path);
+    for (uint32_t i = 0; i < o->path.n; i++) {
+        vec_push(e->arena, &t.over, o->path.at[i]);
     }
     qsort(t.over.at, t.over.n, sizeof *t.over.at, by_text);
+    int known = find_tree(e, &t);
+    if (known >= 0) {
+        return (uint32_t)known;
+    }
     for (uint32_t i = 0; i < e->trees.n; i++) {
-        if (same_over(&t, &e->trees.at[i])) {
-            return i;
-        }
-        if (overlap(&t, &e->trees.at[i])) {
+        if (e->tree_used.at[i] && overlap(&t, &e->trees.at[i])) {
             refuse(e, at,
                    arena_printf(e->arena, "minimize over some of the parameters of %s", e->trees.at[i].name));
             *ok = false;
             return 0;
         }
     }
-    vec_push(e->arena, &e->trees, t);
-    uint32_t leaves = leaf_count(e, e->trees.n - 1); /* variables follow when the phases have declared them */
-    struct tree g = {
-        .name = name, .leaf = arena_array(e->arena, uint32_t, leaves ? leaves : 1), .n_leaf = leaves};
-    vec_push(e->arena, &e->g->trees, g);
-    return e->trees.n - 1;
+    return add_tree(e, &t, true);
 }
 int tree_of_instance(struct elab *e, struct inst *i)
 {
-    for (uint32_t t = 0; t < e->facts.trees.n; t++) {
-        if (e->facts.trees.at[t].over.n == 1 && !strcmp(e->facts.trees.at[t].over.at[0], i->path) &&
-            t < e->trees.n) {
+    for (uint32_t t = 0; t < e->trees.n && t < e->facts.trees.n; t++) {
+        if (e->trees.at[t].over.n == 1 && !strcmp(e->trees.at[t].over.at[0], i->path)) {
             return (int)t;
         }
     }
@@ -498,7 +612,7 @@ static bool owns(struct elab *e, uint32_t tree, uint32_t var)
 {
     const struct tree_facts *t = &e->trees.at[tree];
     for (uint32_t i = 0; i < t->over.n; i++) {
-        if (below(e->vars.at[var].owner, t->over.at[i])) {
+        if (moves(e, e->g->vars.at[var].key, t->over.at[i])) {
             return true;
         }
     }
@@ -534,9 +648,29 @@ static void fill_tree(struct elab *e, uint32_t tree, struct tree_facts *facts)
         vec_push(e->arena, &facts->tags, o[i].tags);
     }
 }
+/* A copy of what one minimize moves is a tree too, with the same layout. */
+static void frozen_trees(struct elab *e)
+{
+    for (uint32_t i = 0; i < e->frozen.n; i++) {
+        struct inst *f = e->frozen.at[i];
+        struct tree_facts own = {.name = f->path};
+        complete_frozen(e, f);
+        vec_push(e->arena, &own.over, f->path);
+        for (uint32_t t = 0; t < e->trees.n; t++) {
+            if (e->tree_used.at[t] && e->trees.at[t].over.n == 1 &&
+                !strcmp(e->trees.at[t].over.at[0], f->source->path)) {
+                if (find_tree(e, &own) < 0) {
+                    add_tree(e, &own, true);
+                }
+                break;
+            }
+        }
+    }
+}
 void tree_finish(struct elab *e)
 {
     uint32_t rest = 0;
+    frozen_trees(e);
     for (uint32_t v = 1; v < e->g->vars.n; v++) {
         rest += e->g->vars.at[v].kind == VAR_PARAM && home(e, v) == e->trees.n;
     }
@@ -552,6 +686,8 @@ void tree_finish(struct elab *e)
             f.over.n = e->trees.at[t].over.n;
         }
         fill_tree(e, t, &f);
-        vec_push(e->arena, &e->found.trees, f);
+        if (t == n || e->tree_used.at[t]) {
+            vec_push(e->arena, &e->found.trees, f);
+        }
     }
 }

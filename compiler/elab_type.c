@@ -615,6 +615,10 @@ static struct value fill_record(struct elab *e, struct ttype *t, struct value v,
 }
 struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct span at, const char *what)
 {
+    v = v.kind == V_INST ? instance_params(e, v.inst, at) : v;
+    if (v.kind == V_TREE && t->kind == T_RECORD) {
+        v = tree_record(e, v, at);
+    }
     if (is_poison(v)) {
         return poison();
     }
@@ -631,7 +635,8 @@ struct value fill_type(struct elab *e, struct ttype *t, struct value v, struct s
             r.node = build_expand(&e->b, emit_number(e, v, flat.dtype), flat.rank, flat.dim);
             return tree_masked(e, r, 0);
         }
-        return v.kind == V_TREE && v.tree == t->tree ? v : unfit(e, t, v, at, what);
+        v = tree_as(e, v, t->tree);
+        return v.kind == V_POISON || (v.kind == V_TREE && v.tree == t->tree) ? v : unfit(e, t, v, at, what);
     }
     if (t->kind != T_TENSOR) {
         return fail(e, DIAG_E2030, at, "%s cannot be %s", what, ttype_text(e, t));

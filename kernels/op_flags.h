@@ -13,7 +13,8 @@ enum {
     PLAN = OPF_PLAN,
     ANY_INDEX = OPF_ANY_INDEX,
     LOAD = OPF_LOAD,
-    LOOP = OPF_LOOP
+    LOOP = OPF_LOOP,
+    ROWS = OPF_ROWS
 };
 
 #endif

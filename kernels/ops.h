@@ -50,7 +50,8 @@ enum op_flags {
     OPF_PLAN = 32,
     OPF_ANY_INDEX = 64,
     OPF_LOAD = 128,
-    OPF_LOOP = 256
+    OPF_LOOP = 256,
+    OPF_ROWS = 512
 };
 
 struct op_info {

@@ -30,18 +30,76 @@ static val old_value(struct build *b, const struct commit *c)
     s.type = node_type(b->g, c->value);
     return graph_add(b->g, &s, b->sink);
 }
-static bool guard_commit(struct build *b, struct commit *c, val ok)
+/* Rows written into the old value, and nothing else made of them: where the condition does not hold their
+ * indices are -1, which writes nothing, and the rest of a large state need not be looked at. 0 when v is not
+ * of that form. */
+static val guarded_rows(struct build *b, val v, val old, val condition, const uint32_t *uses)
+{
+    const struct node *n = graph_node(b->g, v);
+    struct type t = node_type(b->g, v);
+    bool rows = (op_table[n->op].flags & OPF_ROWS) != 0;
+    if (v == old) {
+        return v;
+    }
+    if (rows ? uses[v] > 1 : n->op != OP_reshape) {
+        return 0;
+    }
+    enum op op = (enum op)n->op;
+    uint32_t in[3] = {0};
+    memcpy(in, node_inputs(b->g, n), n->n_in * sizeof *in);
+    val inner = guarded_rows(b, in[0], old, condition, uses);
+    if (!inner || !rows) {
+        return inner ? build_reshape(b, inner, t.rank, t.dim) : 0;
+    }
+    val none = build_const(b, DT_I32, -1);
+    return build_3(b, op, inner, build_3(b, OP_where, condition, in[1], none), in[2]);
+}
+static bool guard_commit(struct build *b, struct commit *c, val ok, const uint32_t *uses)
 {
     val condition = both(b, ok, c->guard);
     if (!condition) {
         return true;
     }
     b->span = c->span;
-    c->value = build_3(b, OP_where, condition, c->value, old_value(b, c));
+    val old = old_value(b, c), rows = c->value == old ? 0 : guarded_rows(b, c->value, old, condition, uses);
+    c->value = rows ? rows : build_3(b, OP_where, condition, c->value, old);
     c->guard = 0;
     return c->value != 0;
 }
-static bool guard_phase(struct build *b, struct phase *p)
+/* How often each node is used, by roots and by nodes that are used. */
+static uint32_t *count_uses(const struct graph *g)
+{
+    uint32_t *uses = arena_array(g->arena, uint32_t, g->nodes.n);
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        const struct phase *p = &g->phases.at[i];
+        for (uint32_t k = 0; k < p->commits.n; k++) {
+            uses[p->commits.at[k].value]++;
+            uses[p->commits.at[k].guard]++;
+        }
+        for (uint32_t k = 0; k < p->metrics.n; k++) {
+            uses[p->metrics.at[k].value]++;
+        }
+        for (uint32_t k = 0; k < p->outputs.n; k++) {
+            uses[p->outputs.at[k].value]++;
+        }
+        for (uint32_t k = 0; k < p->asserts.n; k++) {
+            uses[p->asserts.at[k].value]++;
+        }
+        for (uint32_t k = 0; k < p->minimizes.n; k++) {
+            uses[p->minimizes.at[k].loss]++;
+            uses[p->minimizes.at[k].grad]++;
+            uses[p->minimizes.at[k].when]++;
+        }
+    }
+    for (uint32_t v = g->nodes.n - 1; v > 0; v--) {
+        const struct node *n = graph_node(g, v);
+        for (uint32_t i = 0; uses[v] && i < n->n_in; i++) {
+            uses[node_inputs(g, n)[i]]++;
+        }
+    }
+    return uses;
+}
+static bool guard_phase(struct build *b, struct phase *p, const uint32_t *uses)
 {
     if (p->ok) {
         return true; /* done before */
@@ -51,7 +109,7 @@ static bool guard_phase(struct build *b, struct phase *p)
         return false;
     }
     for (uint32_t i = 0; i < p->commits.n; i++) {
-        if (!guard_commit(b, &p->commits.at[i], p->ok)) {
+        if (!guard_commit(b, &p->commits.at[i], p->ok, uses)) {
             return false;
         }
     }
@@ -63,9 +121,10 @@ bool pass_guard(struct graph *in, struct diag_sink *sink, struct graph **out)
         return false;
     }
     struct build b = {.g = *out, .sink = sink};
+    const uint32_t *uses = count_uses(b.g); /* of the nodes there are before */
     for (uint32_t i = 0; i < b.g->phases.n; i++) {
         b.phase = (uint16_t)i;
-        if (!guard_phase(&b, &b.g->phases.at[i])) {
+        if (!guard_phase(&b, &b.g->phases.at[i], uses)) {
             return false;
         }
     }

@@ -30,7 +30,7 @@ const void *cuda_index_function(int op, int type); /* gather, pad, put, take, pa
                                                    put_max, spread, ranges, iota by dtype */
 /* put_add, put_max, spread in three steps after the order is known, put in two: see index.c. `type` as above.
  */
-enum place_step { PLACE_CLEAR, PLACE_BOUNDS, PLACE_LAST, PLACE_APPLY };
+enum place_step { PLACE_CLEAR, PLACE_BOUNDS, PLACE_LAST, PLACE_APPLY, PLACE_HERE };
 const void *cuda_place_function(int op, int type, enum place_step step);
 const void *cuda_scan_function(int op, int dtype, int rows); /* rows: lanes are adjacent elements */
 const void *cuda_solve_function(int dtype);

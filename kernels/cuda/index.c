@@ -110,6 +110,12 @@ static int place_last(struct place_params *p, const struct operand *type, uint64
     return 3;
 }
 
+/* Few rows written into the table itself. */
+static bool writes_here(enum op op, const struct place_params *p)
+{
+    const int64_t few = 4096; /* a place looks at those behind it */
+    return op == OP_put && p->out == p->table && p->n <= few;
+}
 /* Whether looking at `looks` indices, `each` of them one after another, takes longer than sorting them; and
  * whether there is scratch for that. */
 static bool sorts(enum op op, const struct place_params *p, int64_t looks, int64_t each, uint64_t work_bytes,
@@ -140,6 +146,10 @@ static int put_rows(enum op op, const struct kargs *k, const struct target *t, s
     p.many = p.n;
     bool plain = operand_is_contiguous(x) && operand_is_contiguous(index) && operand_is_contiguous(v) &&
                  operand_is_contiguous(out) && p.n > 0 && p.rows * p.width > 0;
+    if (plain && writes_here(op, &p)) {
+        return launch_make(l, cuda_place_function(op, type_code(op, x), PLACE_HERE),
+                           grid_for(t, p.n * p.width, 256), 1, 256, 1, &p, sizeof p);
+    }
     int64_t looks = p.rows * ceil_div(p.width, 32) * ceil_div(p.n, 32);
     if (!plain || !sorts(op, &p, looks, p.n, k->work_bytes, max)) {
         return scan_rows(op, k, t, l);

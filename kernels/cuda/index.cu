@@ -211,6 +211,27 @@ template <class C> __global__ void write_kernel(char *arena, const __grid_consta
     }
 }
 
+/* The table is the result: only the rows that the places name are touched. A place that a later one names too
+ * leaves it to that. */
+template <class C> __global__ void here_kernel(char *arena, const __grid_constant__ struct place_params p)
+{
+    const int32_t *index = (const int32_t *)(arena + p.index);
+    int64_t n = p.n * p.width;
+    for (int64_t w = thread_index(); w < n; w += thread_count()) {
+        int64_t e = w / p.width, column = w - e * p.width, row = index[e];
+        bool last = row >= 0 && row < p.rows;
+        if (column == 0) {
+            report_place(arena, p, e);
+        }
+        for (int64_t k = e + 1; last && k < p.n; k++) {
+            last = index[k] != row;
+        }
+        if (last) {
+            ((C *)(arena + p.out))[row * p.width + column] = ((const C *)(arena + p.values))[w];
+        }
+    }
+}
+
 template <class C> __global__ void pad_kernel(char *arena, const __grid_constant__ struct pad_params p)
 {
     for (int64_t i = thread_index(); i < p.out.n; i += thread_count()) {
@@ -332,6 +353,13 @@ extern "C" const void *cuda_index_function(int op, int type)
 
 extern "C" const void *cuda_place_function(int op, int type, enum place_step step)
 {
+    if (step == PLACE_HERE) {
+        return type == 1   ? (const void *)here_kernel<uint8_t>
+               : type == 2 ? (const void *)here_kernel<uint16_t>
+               : type == 4 ? (const void *)here_kernel<uint32_t>
+               : type == 8 ? (const void *)here_kernel<uint64_t>
+                           : nullptr;
+    }
     if (step != PLACE_APPLY) {
         return step == PLACE_CLEAR    ? (const void *)clear_kernel
                : step == PLACE_BOUNDS ? (const void *)bounds_kernel

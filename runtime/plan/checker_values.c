@@ -424,8 +424,8 @@ static enum status check_in_step(const struct run *r, const struct plan_op *op)
         const struct operand *in = &op->k.in[i];
         struct extent from = operand_extent(in);
         bool meets = from.from < to.end && to.from < from.end && from.from < from.end;
-        bool in_step = op_table[op->op].kind == OPK_ELEM || op->op == OP_copy;
-        bool same = in_step && in->offset == out->offset && operand_is_contiguous(in) && from.end == to.end &&
+        bool same = writes_over(op->op, i) && in->offset == out->offset && operand_is_contiguous(in) &&
+                    from.end == to.end &&
                     dtype_size((enum dtype)in->dtype) == dtype_size((enum dtype)out->dtype);
         if (meets && !same) {
             return plan_wrong(

@@ -214,6 +214,15 @@ static inline uint64_t operand_bytes(const struct operand *o)
 {
     return (uint64_t)operand_count(o) * dtype_size(o->dtype);
 }
+/* What a commit stores: its value without a reshape around a launch, which holds the same bytes. */
+static inline uint32_t commit_node(const struct graph *g, const struct commit *c)
+{
+    uint32_t n = c->value;
+    while (graph_node(g, n)->op == OP_reshape) {
+        n = node_inputs(g, graph_node(g, n))[0];
+    }
+    return op_table[graph_node(g, n)->op].kind == OPK_VIEW ? c->value : n;
+}
 static inline enum op node_op(const struct graph *g, uint32_t v)
 {
     return (enum op)graph_node(g, v)->op;

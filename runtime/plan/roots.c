@@ -126,14 +126,27 @@ static const char *why_not_in_place(const struct variant_build *v, const struct 
         const struct draft *d = &v->drafts.at[j];
         for (uint32_t i = 0; i < d->n_in; i++) {
             if (place_meets(&d->in[i], t) &&
-                !(j == maker && (op_table[d->op].kind == OPK_ELEM || d->op == OP_copy) &&
-                  same_elements(&d->in[i], t))) {
+                !(j == maker && writes_over(d->op, i) && same_elements(&d->in[i], t))) {
                 return j == maker ? "the launch that makes it reads other elements of the old value"
                                   : "the old value is read later";
             }
         }
     }
     return NULL;
+}
+
+/* Whether a launch reads the buffer other than as the first operand of launch `j`. */
+static bool read_after(const struct variant_build *v, uint32_t buffer, uint32_t j)
+{
+    for (uint32_t k = j; k < v->drafts.n; k++) {
+        const struct draft *d = &v->drafts.at[k];
+        for (uint32_t i = k == j; i < d->n_in; i++) {
+            if (d->in[i].home == HOME_BUFFER && d->in[i].index == buffer) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* A place that holds the value contiguously at the end of the tick. */
@@ -180,7 +193,7 @@ static const char *target_name(const struct graph *g, const struct commit *c)
 static enum status commit_target(struct variant_build *v, const struct commit *c, struct target_range *t)
 {
     struct builder *b = v->b;
-    const struct node *n = graph_node(b->g, c->value);
+    const struct node *n = graph_node(b->g, commit_node(b->g, c));
     struct operand o;
     TRY(bind_shape(b, &v->binding, (enum dtype)n->dtype, n->rank, node_shape(b->g, n), c->span, "next", &o));
     if (c->guard) {
@@ -200,6 +213,8 @@ static enum status commit_target(struct variant_build *v, const struct commit *c
             target_name(b->g, c), (long long)operand_count(&o), dtype_name((enum dtype)o.dtype),
             (unsigned long long)t->bytes, (unsigned long long)room);
     }
+    o.offset = t->place.o.offset;
+    t->place.o = o; /* in the shape of the value */
     return ST_OK;
 }
 
@@ -232,7 +247,7 @@ enum status roots_save(struct variant_build *v, struct commit_work **out)
     }
     keep_results(v, t, n);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t node = f->commits.at[i].value;
+        uint32_t node = commit_node(v->b->g, &f->commits.at[i]);
         struct place p =
             v->slot[node] > v->n_plain ? (struct place){.home = HOME_NONE} : v->value[v->slot[node] - 1];
         if (!same_elements(&p, &t[i]) && reads_committed(&p, t, n)) {
@@ -243,23 +258,41 @@ enum status roots_save(struct variant_build *v, struct commit_work **out)
     return ST_OK;
 }
 
+/* Launches that write some rows of what the one before them wrote: all of them write into the variable. */
+static void move_chain(struct variant_build *v, uint32_t buffer, const struct target_range *t)
+{
+    for (;;) {
+        const struct draft *d = &v->drafts.at[v->buffers.at[buffer].first];
+        if (!(op_table[d->op].flags & OPF_ROWS) || d->in[0].home != HOME_BUFFER ||
+            operand_bytes(&d->in[0].o) != t->bytes || why_not_in_place(v, &d->in[0], t) ||
+            v->buffers.at[d->in[0].index].pinned ||
+            read_after(v, d->in[0].index, v->buffers.at[buffer].first)) {
+            return;
+        }
+        buffer = d->in[0].index;
+        move_buffer(v, buffer, &t->place);
+    }
+}
 void roots_commit(struct variant_build *v, struct commit_work *w)
 {
     const struct phase *f = &v->b->g->phases.at[v->phase];
     const char **why = arena_array(v->b->scratch, const char *, f->commits.n);
     struct place *value = arena_array(v->b->scratch, struct place, f->commits.n);
     for (uint32_t i = 0; i < f->commits.n; i++) {
-        value[i] = w->saved[i].home ? w->saved[i] : v->value[v->slot[f->commits.at[i].value] - 1];
+        value[i] =
+            w->saved[i].home ? w->saved[i] : v->value[v->slot[commit_node(v->b->g, &f->commits.at[i])] - 1];
         if (!same_elements(&value[i], &w->target[i])) {
             why[i] = why_not_in_place(v, &value[i], &w->target[i]);
             if (!why[i]) {
                 move_buffer(v, value[i].index, &w->target[i].place);
+                move_chain(v, value[i].index, &w->target[i]);
             }
         }
     }
     for (uint32_t i = 0; i < f->commits.n; i++) {
         if (why[i]) {
-            copy_into(v, f->commits.at[i].value, &value[i], &w->target[i].place, last_part(v));
+            copy_into(v, commit_node(v->b->g, &f->commits.at[i]), &value[i], &w->target[i].place,
+                      last_part(v));
             record_copy(v, i, w->target[i].bytes, why[i]);
         }
     }

@@ -33,7 +33,7 @@ static void mark_roots(struct marks *m)
 {
     const struct phase *f = m->f;
     for (uint32_t i = 0; i < f->commits.n; i++) {
-        mark(m->reach, f->commits.at[i].value);
+        mark(m->reach, commit_node(m->g, &f->commits.at[i]));
     }
     for (uint32_t i = 0; i < f->metrics.n; i++) {
         mark(m->reach, f->metrics.at[i].value);
@@ -103,7 +103,8 @@ static void sink_late_values(struct marks *m)
         }
     }
     for (uint32_t i = 0; i < m->f->commits.n; i++) {
-        lower(m->first_use, m->f->commits.at[i].value, m->f->training ? PART_OPTIMIZER : PART_FORWARD);
+        lower(m->first_use, commit_node(m->g, &m->f->commits.at[i]),
+              m->f->training ? PART_OPTIMIZER : PART_FORWARD);
     }
     for (uint32_t n = m->g->nodes.n - 1; n > 0; n--) {
         const struct node *x = graph_node(m->g, n);
@@ -156,9 +157,10 @@ static void mark_closing(struct marks *m, struct arena *a)
     }
     for (uint32_t i = 0; i < m->f->commits.n; i++) {
         const struct commit *c = &m->f->commits.at[i];
-        if (launched(g, c->value) && !m->used[c->value] && commit_reads_itself(m, c, tree_read, var_read)) {
-            m->closing[c->value] = 1;
-            m->part[c->value] = m->f->training ? PART_OPTIMIZER : m->part[c->value];
+        uint32_t n = commit_node(g, c);
+        if (launched(g, n) && !m->used[n] && commit_reads_itself(m, c, tree_read, var_read)) {
+            m->closing[n] = 1;
+            m->part[n] = m->f->training ? PART_OPTIMIZER : m->part[n];
         }
     }
 }
