@@ -424,7 +424,7 @@ static enum status check_in_step(const struct run *r, const struct plan_op *op)
         const struct operand *in = &op->k.in[i];
         struct extent from = operand_extent(in);
         bool meets = from.from < to.end && to.from < from.end && from.from < from.end;
-        bool same = writes_over(op->op, i) && in->offset == out->offset && operand_is_contiguous(in) &&
+        bool same = op_writes_over(op->op, i) && in->offset == out->offset && operand_is_contiguous(in) &&
                     from.end == to.end &&
                     dtype_size((enum dtype)in->dtype) == dtype_size((enum dtype)out->dtype);
         if (meets && !same) {

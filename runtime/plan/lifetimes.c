@@ -37,7 +37,7 @@ static bool reads_in_step(const struct variant_build *v, const struct draft *d, 
     for (uint32_t i = 0; i < d->n_in; i++) {
         const struct place *p = &d->in[i];
         if (p->home == HOME_BUFFER && p->index == index &&
-            !(writes_over(d->op, i) && place_is_whole(v, p) &&
+            !(op_writes_over(d->op, i) && place_is_whole(v, p) &&
               dtype_size(p->o.dtype) == dtype_size(d->out.o.dtype) &&
               operand_count(&p->o) == operand_count(&d->out.o))) {
             return false;
@@ -49,7 +49,7 @@ static bool reads_in_step(const struct variant_build *v, const struct draft *d, 
 static void take_over(struct variant_build *v, uint32_t j)
 {
     const struct draft *d = &v->drafts.at[j];
-    if (!writes_over(d->op, 0) || d->op == OP_copy || d->out.home != HOME_BUFFER ||
+    if (!op_writes_over(d->op, 0) || d->op == OP_copy || d->out.home != HOME_BUFFER ||
         !planned(&v->buffers.at[d->out.index]) || v->buffers.at[d->out.index].carried) {
         return;
     }

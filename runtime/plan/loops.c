@@ -149,7 +149,7 @@ static bool writes_over(const struct variant_build *v, const struct loop_build *
         for (uint32_t i = 0; i < d->n_in; i++) {
             const struct place *in = &d->in[i];
             bool reads = in->home == HOME_BUFFER && in->index == carry->index;
-            bool in_step = j == b->first && op_table[d->op].kind == OPK_ELEM && place_is_whole(v, in) &&
+            bool in_step = j == b->first && op_writes_over(d->op, i) && place_is_whole(v, in) &&
                            dtype_size(in->o.dtype) == dtype_size(d->out.o.dtype);
             if (reads && !in_step) {
                 return false;

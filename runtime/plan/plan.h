@@ -216,7 +216,7 @@ int64_t operand_count(const struct operand *o);
 bool operand_is_contiguous(const struct operand *o);
 
 /* Whether a launch may write its result over operand `input`, given that both are the same bytes. */
-static inline bool writes_over(enum op op, uint32_t input)
+static inline bool op_writes_over(enum op op, uint32_t input)
 {
     return op_table[op].kind == OPK_ELEM || op == OP_copy || (op_table[op].flags & OPF_ROWS && input == 0);
 }

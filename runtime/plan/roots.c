@@ -126,7 +126,7 @@ static const char *why_not_in_place(const struct variant_build *v, const struct 
         const struct draft *d = &v->drafts.at[j];
         for (uint32_t i = 0; i < d->n_in; i++) {
             if (place_meets(&d->in[i], t) &&
-                !(j == maker && writes_over(d->op, i) && same_elements(&d->in[i], t))) {
+                !(j == maker && op_writes_over(d->op, i) && same_elements(&d->in[i], t))) {
                 return j == maker ? "the launch that makes it reads other elements of the old value"
                                   : "the old value is read later";
             }
