@@ -49,6 +49,7 @@ static const struct {
     {DIAG_E0108, "a long text: tests/grammar/test_parse.c"},
     {DIAG_E0109, "a long text: tests/grammar/test_parse.c"},
     {DIAG_E0112, "17 files: tests/grammar/test_explain.sh"},
+    {DIAG_E0114, "an option: tests/grammar/test_format.sh"},
     {DIAG_E1008, "an option: tests/compile/test_meaning.c"},
     {DIAG_E1009, "an option: tests/compile/test_meaning.c"},
     {DIAG_E2011, "text with a wrong number of operands is E1005; tests/graph has graphs with it"},
