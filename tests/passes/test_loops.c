@@ -233,4 +233,84 @@ START_TEST(random_bodies)
 }
 END_TEST
 
-MAIN("loops", random_bodies)
+/* An LSTM over 128 steps: x @ w happens before the loop, gradients of both weights and of the bias after its
+ * reverse, and what is left inside are the two products with u. */
+enum { STEPS = 128, BATCH = 4, HIDDEN = 8, INPUTS = 5 };
+
+static val gate(struct build *b, struct make *m, val z, int i)
+{
+    return build_part(b, z, 1, make_dim(m, i * HIDDEN), make_dim(m, HIDDEN), 1);
+}
+static val lstm(struct build *b, struct make *m, val x, val w, val u, val bias)
+{
+    struct type t = make_type(m, DT_F64, 2, (int64_t[]){BATCH, HIDDEN});
+    uint32_t loop =
+        graph_loop(m->g, m->phase, 0, make_dim(m, STEPS), false, (struct span){4, 7, 1}, &m->sink);
+    val xt = NODE(m, .op = OP_loop_in, IN(x), ATTR(loop)), zero = build_full(b, &t, 0);
+    val h = NODE(m, .op = OP_loop_carry, IN(zero), ATTR(loop, 0)),
+        c = NODE(m, .op = OP_loop_carry, IN(zero), ATTR(loop, 1));
+    val z = build_2(b, OP_add, build_matmul(b, xt, w), build_matmul(b, h, u));
+    z = build_2(b, OP_add, z, bias);
+    val keep = build_2(b, OP_mul, build_1(b, OP_sigmoid, gate(b, m, z, 1)), c);
+    val put_in = build_1(b, OP_tanh, gate(b, m, z, 2)), in = build_1(b, OP_sigmoid, gate(b, m, z, 0));
+    val c1 = build_2(b, OP_add, keep, build_2(b, OP_mul, in, put_in)),
+        out = build_1(b, OP_sigmoid, gate(b, m, z, 3));
+    val h1 = build_2(b, OP_mul, out, build_1(b, OP_tanh, c1));
+    val end = NODE(m, .op = OP_loop, IN(h, c, h1, c1, h1), ATTR(loop, 2));
+    return build_reduce(b, OP_mean, NODE(m, .op = OP_loop_out, IN(end), ATTR(0)), NULL, -1, false);
+}
+START_TEST(recurrence_is_what_is_left)
+{
+    struct make m = make_graph();
+    struct type leaf[] = {make_type(&m, DT_F64, 2, (int64_t[]){INPUTS, 4 * HIDDEN}),
+                          make_type(&m, DT_F64, 2, (int64_t[]){HIDDEN, 4 * HIDDEN}),
+                          make_type(&m, DT_F64, 1, (int64_t[]){4 * HIDDEN})};
+    uint32_t tree = make_tree(&m, "train.loss", leaf, 3);
+    uint32_t x = make_state(&m, "x", make_type(&m, DT_F64, 3, (int64_t[]){STEPS, BATCH, INPUTS}));
+    make_phase(&m, "train", PHASE_USER)->training = true;
+    struct build b = {.g = m.g, .sink = &m.sink, .phase = m.phase};
+    val w = make_read(&m, 1), u = make_read(&m, 2), bias = make_read(&m, 3);
+    val loss = lstm(&b, &m, make_read(&m, x), w, u, bias);
+    struct type flat = build_tree_type(&b, tree, DT_F64);
+    val grad = NODE(&m, .op = OP_grad, IN(loss), ATTR(tree), .type = flat);
+    make_output(&m, grad);
+    struct graph *g;
+    ck_assert_int_eq(run_passes(m.g, &(struct compile_options){.verify_each = true}, &m.sink, &g), ST_OK);
+    uint32_t inside = 0, outside = 0, sums = 0, carries = 0;
+    for (val id = 1; id < g->nodes.n; id++) {
+        const struct node *n = graph_node(g, id);
+        inside += n->op == OP_matmul && n->loop;
+        outside += n->op == OP_matmul && !n->loop;
+        sums += n->op == OP_sum && n->loop;
+        carries += n->op == OP_loop_carry;
+    }
+    ck_assert_uint_eq(inside, 2);
+    ck_assert_uint_eq(outside, 3);
+    ck_assert_uint_eq(sums, 0);
+    ck_assert_uint_eq(carries, 4);
+}
+END_TEST
+
+/* Without carries and with nothing but batched operators a loop is gone. */
+START_TEST(map_is_no_loop)
+{
+    struct make m = make_graph();
+    uint32_t x = make_state(&m, "x", make_type(&m, DT_F64, 2, (int64_t[]){5, WIDTH}));
+    make_phase(&m, "go", PHASE_USER);
+    struct build b = {.g = m.g, .sink = &m.sink, .phase = m.phase};
+    uint32_t loop = graph_loop(m.g, m.phase, 0, make_dim(&m, 5), true, (struct span){4, 7, 1}, &m.sink);
+    val xt = NODE(&m, .op = OP_loop_in, IN(make_read(&m, x)), ATTR(loop));
+    val i = build_cast(&b, NODE(&m, .op = OP_loop_index, ATTR(loop)), DT_F64);
+    val y = build_1(&b, OP_softmax, build_2(&b, OP_mul, build_1(&b, OP_tanh, xt), i));
+    val end = NODE(&m, .op = OP_loop, IN(y, build_reduce(&b, OP_sum, y, NULL, -1, false)), ATTR(loop, 0));
+    make_output(&m, NODE(&m, .op = OP_loop_out, IN(end), ATTR(0)));
+    make_output(&m, NODE(&m, .op = OP_loop_out, IN(end), ATTR(1)));
+    struct graph *g;
+    ck_assert_int_eq(run_passes(m.g, &(struct compile_options){.verify_each = true}, &m.sink, &g), ST_OK);
+    for (val id = 1; id < g->nodes.n; id++) {
+        ck_assert(!(op_table[graph_node(g, id)->op].flags & OPF_LOOP));
+    }
+}
+END_TEST
+
+MAIN("loops", random_bodies, recurrence_is_what_is_left, map_is_no_loop)

@@ -1,0 +1,14 @@
+/* Batching rules: an operator over many parts at once. What a loop does part by part, or replicas each for
+ * themselves, with one more axis in front.
+ */
+#ifndef GML_COMPILER_PASSES_BATCH_H
+#define GML_COMPILER_PASSES_BATCH_H
+#include "compiler/passes.h"
+
+/* Whether node n can run over stacks: `stacked` by input; the others are the same for all parts. */
+bool batch_exists(const struct graph *g, const struct node *n, const bool *stacked);
+/* The node over stacks: s says it for one part (operator, attributes, dims, type of the result), stacked
+ * inputs have an axis of size `count` in front, and so has the result. 0 after a diagnostic. */
+val batch_build(struct build *b, const struct node_spec *s, const bool *stacked, dim count);
+
+#endif
