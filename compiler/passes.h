@@ -35,9 +35,10 @@ typedef val rewrite_fn(struct rewrite *rw, val id, const struct node *n);
 /* Visits all nodes, then leads every root to its new node. A NULL visit copies. */
 bool rewrite_graph(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx,
                    struct graph **out);
-/* The same for a graph where an input may stand behind its user: inputs are visited first. */
+/* The same for a graph where an input may stand behind its user: inputs are visited first. `more`, by node,
+ * up to two other nodes that must be visited before; NULL = none. */
 bool rewrite_sorted(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx,
-                    struct graph **out);
+                    const val (*more)[2], struct graph **out);
 /* Type of a visited node; dims mean the same in both graphs. */
 struct type rewrite_type(const struct rewrite *rw, const struct node *n);
 /* The node again, over rw->in. */

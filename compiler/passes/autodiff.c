@@ -203,5 +203,6 @@ static val visit_stop(struct rewrite *rw, val id, const struct node *n)
 bool pass_autodiff(struct graph *in, struct diag_sink *sink, struct graph **out)
 {
     struct graph *g;
-    return rewrite_graph(in, sink, visit_grad, NULL, &g) && rewrite_sorted(g, sink, visit_stop, NULL, out);
+    return rewrite_graph(in, sink, visit_grad, NULL, &g) &&
+           rewrite_sorted(g, sink, visit_stop, NULL, NULL, out);
 }

@@ -11,4 +11,13 @@ bool batch_exists(const struct graph *g, const struct node *n, const bool *stack
  * inputs have an axis of size `count` in front, and so has the result. 0 after a diagnostic. */
 val batch_build(struct build *b, const struct node_spec *s, const bool *stacked, dim count);
 
+/* hoist.c: work of loops that only needs their inputs. */
+struct hoist {
+    bool *moves; /* by old node of a loop: made of the loop's inputs and index alone */
+    val *stack;  /* by old node: all its iterations, in the new graph; 0 = not made yet */
+};
+void hoist_begin(struct hoist *h, struct graph *g);
+/* All iterations of an old node of a loop that moves. rw->ctx begins with a struct hoist. */
+val hoist_stack(struct rewrite *rw, val id);
+
 #endif

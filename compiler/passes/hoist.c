@@ -5,11 +5,6 @@
  */
 #include "compiler/passes/batch.h"
 
-struct hoist {
-    bool *moves; /* by old node of a loop: made of the loop's inputs and index alone */
-    val *stack;  /* by old node: all its iterations, in the new graph; 0 = not made yet */
-};
-
 static bool is_input(const struct node *n)
 {
     return n->op == OP_loop_in || n->op == OP_loop_index;
@@ -75,8 +70,6 @@ static void find_moving(struct graph *g, bool *moves)
     }
 }
 
-static val stack_of(struct rewrite *rw, val id);
-
 static val make_stack(struct rewrite *rw, val id)
 {
     const struct graph *old = rw->old;
@@ -93,7 +86,7 @@ static val make_stack(struct rewrite *rw, val id)
     for (uint32_t i = 0; i < n->n_in; i++) {
         val v = node_inputs(old, n)[i];
         stacked[i] = graph_node(old, v)->loop == n->loop;
-        in[i] = stacked[i] ? stack_of(rw, v) : rw->map[v];
+        in[i] = stacked[i] ? hoist_stack(rw, v) : rw->map[v];
         if (!in[i]) {
             return 0;
         }
@@ -109,7 +102,7 @@ static val make_stack(struct rewrite *rw, val id)
                           .type = rewrite_type(rw, n)};
     return batch_build(&rw->b, &s, stacked, count);
 }
-static val stack_of(struct rewrite *rw, val id)
+val hoist_stack(struct rewrite *rw, val id)
 {
     struct hoist *h = rw->ctx;
     if (!h->stack[id]) {
@@ -129,7 +122,7 @@ static val visit_out(struct rewrite *rw, const struct node *n)
     if (made->loop != (uint32_t)node_attrs(rw->old, end)[0]) {
         return build_expand(&rw->b, rw->map[y], t.rank, t.dim);
     }
-    return h->moves[y] ? stack_of(rw, y) : rewrite_copy(rw, n);
+    return h->moves[y] ? hoist_stack(rw, y) : rewrite_copy(rw, n);
 }
 static val visit(struct rewrite *rw, val id, const struct node *n)
 {
@@ -145,15 +138,21 @@ static val visit(struct rewrite *rw, val id, const struct node *n)
     if (!h->moves[id] || is_input(n) || op_table[n->op].kind == OPK_VIEW) {
         return rewrite_copy(rw, n);
     }
-    val stack = stack_of(rw, id);
+    val stack = hoist_stack(rw, id);
     int64_t loop = n->loop;
     return stack ? build_attrs(&rw->b, OP_loop_in, &stack, 1, &loop, 1) : 0;
 }
 
+void hoist_begin(struct hoist *h, struct graph *g)
+{
+    h->moves = arena_array(g->arena, bool, g->nodes.n + 1);
+    h->stack = arena_array(g->arena, val, g->nodes.n + 1);
+    find_moving(g, h->moves);
+}
+
 bool pass_hoist(struct graph *in, struct diag_sink *sink, struct graph **out)
 {
-    struct hoist h = {arena_array(in->arena, bool, in->nodes.n + 1),
-                      arena_array(in->arena, val, in->nodes.n + 1)};
-    find_moving(in, h.moves);
+    struct hoist h;
+    hoist_begin(&h, in);
     return rewrite_graph(in, sink, visit, &h, out);
 }

@@ -162,27 +162,32 @@ bool rewrite_graph(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, 
     return true;
 }
 
+/* Input i of a node; behind its own come the two of `more`. */
+static val input_at(const struct graph *g, val id, uint32_t i, const val (*more)[2])
+{
+    const struct node *n = graph_node(g, id);
+    return i < n->n_in ? node_inputs(g, n)[i] : more[id][i - n->n_in];
+}
 /* Node ids so that inputs come first; otherwise ascending. */
-static val *sorted(const struct graph *g)
+static val *sorted(const struct graph *g, const val (*more)[2])
 {
     val *order = arena_array(g->arena, val, g->nodes.n + 1),
         *stack = arena_array(g->arena, val, g->nodes.n + 1);
-    uint32_t *next = arena_array(g->arena, uint32_t, g->nodes.n + 1),
-             n = 0; /* input to look at; n_in + 1: done */
+    uint32_t *next = arena_array(g->arena, uint32_t, g->nodes.n + 1), n = 0; /* input to look at */
     for (val root = 1; root < g->nodes.n; root++) {
-        uint32_t depth = 0;
-        stack[depth++] = next[root] > graph_node(g, root)->n_in ? 0 : root;
-        while (depth && stack[depth - 1]) {
+        uint32_t depth = next[root] ? 0 : 1;
+        stack[0] = root;
+        while (depth) {
             val id = stack[depth - 1];
-            const struct node *x = graph_node(g, id);
-            if (next[id] == x->n_in) {
+            uint32_t inputs = graph_node(g, id)->n_in + (more ? 2 : 0);
+            if (next[id] == inputs) {
                 order[n++] = id;
                 next[id]++;
                 depth--;
                 continue;
             }
-            val in = node_inputs(g, x)[next[id]++];
-            if (next[in] == 0) {
+            val in = input_at(g, id, next[id]++, more);
+            if (in && next[in] == 0) {
                 stack[depth++] = in; /* not begun; graphs have no cycles */
             }
         }
@@ -190,10 +195,10 @@ static val *sorted(const struct graph *g)
     return order;
 }
 bool rewrite_sorted(struct graph *in, struct diag_sink *sink, rewrite_fn *visit, void *ctx,
-                    struct graph **out)
+                    const val (*more)[2], struct graph **out)
 {
     struct rewrite rw;
-    const val *order = sorted(in);
+    const val *order = sorted(in, more);
     rewrite_begin(&rw, in, sink, ctx);
     for (uint32_t i = 0; i + 1 < in->nodes.n; i++) {
         if (!visit_node(&rw, visit, order[i])) {

@@ -151,7 +151,7 @@ static bool gather(struct graph *in, struct diag_sink *sink, bool products, stru
 {
     struct sums s = {count_users(in), products};
     struct graph *g;
-    return rewrite_graph(in, sink, visit, &s, &g) && rewrite_sorted(g, sink, NULL, NULL, out);
+    return rewrite_graph(in, sink, visit, &s, &g) && rewrite_sorted(g, sink, NULL, NULL, NULL, out);
 }
 bool pass_sums(struct graph *in, struct diag_sink *sink, struct graph **out)
 {

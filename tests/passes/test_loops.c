@@ -313,4 +313,54 @@ START_TEST(map_is_no_loop)
 }
 END_TEST
 
-MAIN("loops", random_bodies, recurrence_is_what_is_left, map_is_no_loop)
+/* Discounted sums, forwards and backwards: one scan and no loop, the same values as the loop has. */
+static void discount(int64_t n, bool reverse)
+{
+    struct body k = {.m = make_graph()};
+    struct make *m = &k.m;
+    m->g->model = "loops";
+    uint32_t x = make_state(m, "x", make_type(m, DT_F64, 2, (int64_t[]){n, WIDTH}));
+    uint32_t first = make_state(m, "first", make_type(m, DT_F64, 1, (int64_t[]){WIDTH}));
+    make_phase(m, "go", PHASE_USER);
+    struct build b = {.g = m->g, .sink = &m->sink, .phase = m->phase};
+    uint32_t loop = graph_loop(m->g, m->phase, 0, make_dim(m, n), reverse, (struct span){4, 7, 1}, &m->sink);
+    val xt = NODE(m, .op = OP_loop_in, IN(make_read(m, x)), ATTR(loop));
+    val a = NODE(m, .op = OP_loop_carry, IN(make_read(m, first)), ATTR(loop, 0));
+    val next = build_2(&b, OP_add, xt, build_2(&b, OP_mul, build_1(&b, OP_sigmoid, xt), a));
+    val end = NODE(m, .op = OP_loop, IN(a, next, next, build_1(&b, OP_tanh, a)), ATTR(loop, 1));
+    make_output(m, NODE(m, .op = OP_loop_last, IN(end), ATTR(0)));
+    make_output(m, NODE(m, .op = OP_loop_out, IN(end), ATTR(0)));
+    make_output(m, NODE(m, .op = OP_loop_out, IN(end), ATTR(1)));
+    struct evaluation e[] = {prepare(&k, false, false), prepare(&k, true, false)};
+    ck_assert_uint_eq(count_ops(&e[0].p->variant[e[0].variant], OP_loop), 0);
+    ck_assert_uint_eq(count_ops(&e[1].p->variant[e[1].variant], OP_loop), 1);
+    for (int i = 0; i < 2; i++) {
+        double *in = (double *)(void *)(e[i].arena + e[i].p->var[x].offset);
+        for (int64_t j = 0; j < n * WIDTH; j++) {
+            in[j] = sin((double)j);
+        }
+        for (int64_t j = 0; j < WIDTH; j++) {
+            ((double *)(void *)(e[i].arena + e[i].p->var[first].offset))[j] = 0.5 + (double)j;
+        }
+        ck_assert_int_eq(cpu_run_variant(e[i].arena, e[i].p, e[i].variant, 1), ST_OK);
+    }
+    for (uint32_t o = 0; o < 3; o++) {
+        const struct operand *p = &e[0].p->variant[e[0].variant].output[o],
+                             *q = &e[1].p->variant[e[1].variant].output[o];
+        ck_assert_int_eq(operand_count(p), o ? n * WIDTH : WIDTH);
+        ck_assert_mem_eq(e[0].arena + p->offset, e[1].arena + q->offset, (size_t)operand_count(p) * 8);
+    }
+    free(e[0].arena);
+    free(e[1].arena);
+    make_free_all();
+}
+START_TEST(linear_is_one_scan)
+{
+    for (int64_t n = 0; n < 6; n++) {
+        discount(n, n & 1);
+        discount(n, !(n & 1));
+    }
+}
+END_TEST
+
+MAIN("loops", random_bodies, recurrence_is_what_is_left, map_is_no_loop, linear_is_one_scan)
