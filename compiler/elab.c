@@ -63,6 +63,7 @@ static void start(struct elab *e, struct graph *from)
     e->scopes = (struct name_table){0};
     e->bad_metrics.n = 0;
     e->metric_uses.n = 0;
+    e->members.n = 0;
     e->vars.n = 0;
     e->insts.n = e->frozen.n = 0;
     e->inst_paths = (struct name_table){0};

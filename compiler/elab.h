@@ -43,7 +43,8 @@ enum vkind {
     V_BUILTIN,
     V_PHASE,
     V_DATA,
-    V_VAR, /* storage: only inside the value of a SLOT_VAR */
+    V_VAR,    /* storage: only inside the value of a SLOT_VAR */
+    V_WINDOW, /* in the text of a data member: windows over the rows of `node` */
 };
 /* What a flat value holds in the padding between leaves: reductions and commits need zeros there. */
 enum pad { PAD_UNKNOWN, PAD_ZERO, PAD_NONZERO, PAD_SCALAR };
@@ -60,7 +61,7 @@ struct value {
         bool b;
         dim d;
         const char *str;
-        val node;       /* TENSOR, TREE */
+        val node;       /* TENSOR, TREE, WINDOW */
         uint32_t index; /* VAR, PHASE, DATA; TAGS: tree */
     };
     union {
@@ -230,6 +231,11 @@ struct facts {
     VEC(const char *) late; /* phases that are elaborated after the others: they read what those make */
 };
 
+/* The members of a data set, as elab_data.h has them. */
+struct data_members {
+    const struct member *at;
+    uint32_t n;
+};
 /* A metric read before its phase was elaborated. */
 struct metric_use {
     uint32_t phase;
@@ -295,10 +301,11 @@ struct elab {
     VEC(const char *) bad_metrics; /* "phase.name" of metrics whose value had an error */
     val guard;                     /* `when` of the minimize whose optimizer runs */
     uint64_t source_bytes;
-    uint64_t work;         /* of this attempt, against LIMIT_WORK */
-    uint32_t depth;        /* of the expression at hand, against LIMIT_EVAL_DEPTH */
-    enum want want;        /* of the name that is looked up next */
-    struct member *member; /* of a data set: its text is evaluated; for field(..) */
+    uint64_t work;                    /* of this attempt, against LIMIT_WORK */
+    uint32_t depth;                   /* of the expression at hand, against LIMIT_EVAL_DEPTH */
+    enum want want;                   /* of the name that is looked up next */
+    struct member *member;            /* of a data set: its text is evaluated; for field(..) */
+    VEC(struct data_members) members; /* by data set */
     VEC(struct metric_use) metric_uses;
 };
 
@@ -623,6 +630,8 @@ void config_fix(struct elab *e, const char *name, struct span at);
 void declare_data(struct elab *e, struct module *m, struct ast *a);
 struct value data_sample(struct elab *e, uint32_t data, uint32_t phase, struct span at);
 void run_data_phases(struct elab *e);
+/* elab_member.c: an operator on windows and numbers goes over the rows under the windows. */
+struct value window_op(struct elab *e, enum op op, const struct value *in, uint32_t n, const struct site *s);
 /* elab_phase.c */
 void declare_phases(struct elab *e);
 void run_phases(struct elab *e);

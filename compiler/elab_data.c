@@ -1,252 +1,19 @@
-/* Data sets: members as text over all rows at once in a phase of their own, splits, and the sample of a
- * launch. */
-#include "compiler/elab.h"
-
-/* -- the text of a member */
-
-/* `field` is what each array that the text reads has in common; `reads` one of them each. */
-struct member {
-    uint32_t data;
-    struct ast *ast;
-    struct ttype *type;
-    struct data_field field;
-    VEC(struct data_field) reads;
-};
-static uint32_t add_data_var(struct elab *e, uint32_t data, const char *key, const struct type *t,
-                             struct span at)
-{
-    struct var v = {.kind = VAR_DATA, .key = key, .type = *t, .data = data + 1, .span = at};
-    vec_push(e->g->arena, &e->g->vars, v);
-    return e->g->vars.n - 1;
-}
-static struct type with_rows(struct elab *e, uint32_t data, const struct type *t)
-{
-    struct type r = {.dtype = t->dtype, .rank = t->rank + 1, .dim = {e->g->datas.at[data].rows}};
-    for (int i = 0; i < t->rank; i++) {
-        r.dim[i + 1] = t->dim[i];
-    }
-    return r;
-}
-/* All rows of what `f` names in the file; f.type is that of a row. */
-static struct value read_rows(struct elab *e, struct bcall *c, struct data_field f)
-{
-    struct member *m = e->member;
-    struct type t = with_rows(e, m->data, &f.type);
-    const char *key = arena_printf(e->arena, "%s.%s#raw", e->g->datas.at[m->data].name, m->ast->name);
-    if (m->reads.n) {
-        key = arena_printf(e->arena, "%s%u", key, (unsigned)m->reads.n);
-    }
-    uint32_t var = add_data_var(e, m->data, key, &t, c->span_at);
-    build_at(e, c->span_at);
-    struct node_spec s = {.op = OP_read,
-                          .phase = e->b.phase,
-                          .attr = (int64_t[]){var},
-                          .n_attr = 1,
-                          .type = t,
-                          .span = c->span_at};
-    f.raw = graph_add(e->g, &s, e->sink);
-    vec_push(e->g->arena, &m->reads, f);
-    return tensor_value(f.raw, 0);
-}
-static struct value run_field(struct elab *e, struct bcall *c)
-{
-    struct data_field f = e->member ? e->member->field : (struct data_field){0};
-    if (!e->member || !want_string(e, c->arg[0], c->span[0], "the name of a field", &f.source)) {
-        return poison();
-    }
-    return read_rows(e, c, f);
-}
-/* The ends of argument i, twice the same for a name alone. */
-static bool column_names(struct elab *e, struct bcall *c, uint32_t i, const char **out)
-{
-    struct value v = c->rest[i];
-    struct value from = v.kind == V_RANGE ? v.list->at[0] : v, to = v.kind == V_RANGE ? v.list->at[1] : v;
-    return want_string(e, from, c->rest_span[i], "the name of a column", &out[0]) &&
-           want_string(e, to, c->rest_span[i], "the name of a column", &out[1]);
-}
-/* How many columns a range has is not known before the file is opened, so the declared type says it. */
-static struct value run_columns(struct elab *e, struct bcall *c)
-{
-    struct member *m = e->member;
-    bool range = false;
-    if (!m) {
-        return poison();
-    }
-    if (!c->n_rest) {
-        return fail(e, DIAG_E1005, c->span_at, "`columns` needs at least one name");
-    }
-    struct data_field f = m->field;
-    f.column = arena_array(e->g->arena, const char *, 2 * c->n_rest);
-    f.n_column = 2 * c->n_rest;
-    for (uint32_t i = 0; i < c->n_rest; i++) {
-        if (!column_names(e, c, i, &f.column[2 * i])) {
-            return poison();
-        }
-        range |= c->rest[i].kind == V_RANGE;
-    }
-    f.source = f.column[0];
-    if (!range) {
-        f.type = (struct type){f.type.dtype, 1, {dim_const(&e->g->dims, c->n_rest)}};
-    } else if (f.type.rank != 1) {
-        fail(e, DIAG_E2030, m->ast->type->span,
-             "a range of columns needs a declared type of one axis, their number; `%s` is %s", m->ast->name,
-             ttype_text(e, m->type));
-        diag_label(e->sink, c->span_at, "read here");
-        return poison();
-    }
-    return read_rows(e, c, f);
-}
-static struct value run_later(struct elab *e, struct bcall *c)
-{
-    return refuse(e, c->span_at, arena_printf(e->arena, "`%s` in a data set", c->b->name));
-}
-static const struct builtin readers[] = {
-    {"field", run_field, "name", OP_NONE},
-    {"columns", run_columns, "*", OP_NONE},
-    {"bytes", run_later, "*", OP_NONE},
-    {"timestamp", run_later, "*", OP_NONE},
-    {"first_of_sequence", run_later, "*", OP_NONE},
-    {"window", run_later, "x *", OP_NONE},
-    {"standardize", run_later, "x *", OP_NONE},
-};
-static struct env *member_env(struct elab *e, struct module *m)
-{
-    struct env *env = env_new(e, m->env, ENV_BODY);
-    env->in_fn = true;
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
-        env_add(e, env, intern(e->names, readers[i].name), NO_SPAN, NAME_DEF,
-                (struct value){.kind = V_BUILTIN, .builtin = &readers[i]});
-    }
-    return env;
-}
-static void compute_member(struct elab *e, struct module *mod, struct member *m)
-{
-    struct data *d = &e->g->datas.at[m->data];
-    struct type want = with_rows(e, m->data, &m->type->t), found;
-    e->member = m;
-    struct value v = eval(e, m->ast->a, member_env(e, mod));
-    e->member = NULL;
-    if (is_poison(v)) {
-        return;
-    }
-    if (!m->reads.n) {
-        fail(e, DIAG_E2023, m->ast->a->span, "the member `%s` reads no field of the file", m->ast->name);
-        diag_help(e->sink, "%s: %s = field(\"%s\")", m->ast->name, ttype_text(e, m->type), m->ast->name);
-        return;
-    }
-    val n = want_tensor(e, v, m->ast->a->span, "a member", &found);
-    if (n && !type_equal(&want, &found)) {
-        fail(e, DIAG_E2030, m->ast->a->span,
-             "the member `%s` is declared %s for a row, its text gives %s over all rows", m->ast->name,
-             ttype_text(e, m->type), type_text(e->g, &found));
-        diag_label(e->sink, m->ast->type->span, "declared here");
-        diag_help(e->sink,
-                  "axis 0 are the rows; the declared type is that of one row, also of what `field` reads");
-        n = 0;
-    }
-    if (n) {
-        const char *key = arena_printf(e->arena, "%s.%s", d->name, m->ast->name);
-        uint32_t var = add_data_var(e, m->data, key, &want, m->ast->span);
-        for (uint32_t i = 0; i < m->reads.n; i++) {
-            m->reads.at[i].var = var;
-        }
-        struct commit c = {.var = var, .value = n, .span = m->ast->span};
-        vec_push(e->g->arena, &e->g->phases.at[e->b.phase].commits, c);
-    }
-}
-
-/* -- splits */
-
-static const char *call_name(struct ast *a)
-{
-    return a->kind == AST_CALL && a->a->kind == AST_ID ? a->a->name : "";
-}
-static bool split_fractions(struct elab *e, struct ast *a, struct env *env, struct data *d)
-{
-    double total = 0;
-    for (uint32_t i = 0; i < a->list.n; i++) {
-        enum ast_kind kind = a->list.at[i]->a->kind;
-        if (kind != AST_NUM && kind != AST_ID && kind != AST_UN) {
-            refuse(e, a->list.at[i]->span, "a split whose parts are conditions");
-            d->split = SPLIT_FIELD; /* so that its parts are not looked for */
-            return false;
-        }
-        struct value v = eval(e, a->list.at[i]->a, env);
-        if (v.kind != V_NUM || !v.known || v.num <= 0 || v.num > 1) {
-            fail(e, DIAG_E2023, a->list.at[i]->span,
-                 "a part of a split is a fraction between 0 and 1, found %s", value_text(e, v));
-            d->split = SPLIT_FIELD;
-            return false;
-        }
-        fix_value(e, v, a->list.at[i]->span);
-        total += v.num;
-        d->parts[i].name = a->list.at[i]->name;
-        d->parts[i].fraction = v.num;
-    }
-    if (total > 1 + 1e-9) {
-        fail(e, DIAG_E2023, a->span, "the parts of the split add up to %.6g, more than 1", total);
-        diag_help(e->sink, "fractions are of all rows; rows(train = [0, 800], ..) names rows");
-        d->split = SPLIT_FIELD;
-        return false;
-    }
-    return true;
-}
-static bool split_rows(struct elab *e, struct ast *a, struct env *env, struct data *d)
-{
-    for (uint32_t i = 0; i < a->list.n; i++) {
-        struct ast *p = a->list.at[i];
-        struct value v = eval(e, p->a, env);
-        if (!p->name || v.kind != V_LIST || v.list->n != 2) {
-            fail(e, DIAG_E2023, p->span, "rows(name = [from, to], ..)");
-            return false;
-        }
-        d->parts[i].name = p->name;
-        if (!want_int(e, v.list->at[0], p->span, "the first row", &d->parts[i].from) ||
-            !want_int(e, v.list->at[1], p->span, "the end of the rows", &d->parts[i].to)) {
-            return false;
-        }
-        if (d->parts[i].from < 0 || d->parts[i].to <= d->parts[i].from) {
-            fail(e, DIAG_E2023, p->span, "rows %lld to %lld are none", (long long)d->parts[i].from,
-                 (long long)d->parts[i].to);
-            diag_help(e->sink, "[from, to] counts from 0 and leaves `to` out");
-            return false;
-        }
-    }
-    return true;
-}
-static void read_split(struct elab *e, struct ast *a, struct env *env, struct data *d)
-{
-    struct ast *x = a->a;
-    bool by_field = !strcmp(call_name(x), "field"), by_rows = !strcmp(call_name(x), "rows");
-    if (strcmp(a->name, "split")) {
-        fail(e, DIAG_E1004, a->name_span.file ? a->name_span : a->span,
-             "a member without a type is a directive, and `%s` is none", a->name);
-        diag_help(e->sink, "declare its type, `%s: f32[..] = ..`, or write `split = ..`", a->name);
-        return;
-    }
-    d->parts = arena_array(e->g->arena, struct split_part, x->list.n ? x->list.n : 1);
-    if (by_field && x->list.n == 1 && x->list.at[0]->a->kind == AST_STR) {
-        d->split = SPLIT_FIELD;
-        d->split_field = x->list.at[0]->a->str;
-    } else if (x->kind == AST_RECORD && split_fractions(e, x, env, d)) {
-        d->split = SPLIT_FRACTION;
-        d->n_part = x->list.n;
-    } else if (by_rows && split_rows(e, x, env, d)) {
-        d->split = SPLIT_ROWS;
-        d->n_part = x->list.n;
-    } else if (x->kind != AST_RECORD && !by_rows) {
-        fail(e, DIAG_E2023, x->span, "a split is field(\"name\"), fractions or rows");
-        diag_help(e->sink,
-                  "split = (train = 0.8, test = 0.2), or rows(train = [0, 800], test = [800, 1000])");
-    }
-}
+/* Data sets: declaring them, their members one by one, and the sample of a launch. */
+#include "compiler/elab_data.h"
 
 /* -- declaring */
 
 void declare_data(struct elab *e, struct module *m, struct ast *a)
 {
     struct data d = {.name = a->name, .path = a->str ? a->str : "", .span = a->span};
-    d.rows = dim_symbol(&e->g->dims, arena_printf(e->arena, "%s.rows", a->name));
+    d.rows = d.stored = dim_symbol(&e->g->dims, arena_printf(e->arena, "%s.rows", a->name));
+    bool windows = false;
+    for (uint32_t i = 0; i < a->list.n; i++) {
+        windows |= a->list.at[i]->kind == AST_MEMBER && has_window(a->list.at[i]->a);
+    }
+    if (windows) {
+        d.stored = dim_symbol(&e->g->dims, arena_printf(e->arena, "%s.stored", a->name));
+    }
     d.phase = e->g->phases.n;
     struct phase p = {
         .name = arena_printf(e->arena, "data.%s", a->name), .kind = PHASE_DATA, .span = a->span};
@@ -264,11 +31,81 @@ static bool has_field(const struct data *d, const char *name)
     }
     return false;
 }
+static dim dim_max(struct elab *e, dim a, dim b)
+{
+    struct dims *d = &e->g->dims;
+    int64_t x, y;
+    if (!a || a == b) {
+        return b;
+    }
+    if (dim_is_const(d, a, &x) && dim_is_const(d, b, &y)) {
+        return x > y ? a : b;
+    }
+    return dim_opaque(d, ATOM_MAX, a, b);
+}
+/* Windows of all members begin together, so they have one stride; a row of phases reaches as far as the
+ * longest. */
+static void add_window(struct elab *e, struct data *d, const struct member *m)
+{
+    const struct window *w = &m->window;
+    if (d->stride && d->stride != w->stride) {
+        fail(e, DIAG_E2023, m->ast->span,
+             "windows of `%s` go on by %s rows here and by %s in the members before", d->name,
+             dim_text(e, w->stride), dim_text(e, d->stride));
+        diag_help(e->sink, "a row has a window of each member, so all have the same stride");
+        return;
+    }
+    d->stride = w->stride;
+    d->extent = dim_max(e, d->extent, dim_add(&e->g->dims, w->offset, w->n));
+}
+/* The table that says where the windows of each row begin. */
+static void add_starts(struct elab *e, uint32_t data, struct data_field *out)
+{
+    struct data *d = &e->g->datas.at[data];
+    const struct type one = {.dtype = DT_I32};
+    struct type t = with_rows(d->rows, &one);
+    *out = (struct data_field){.name = "", .kind = SOURCE_START, .source = "start", .type = one};
+    uint32_t raw = add_data_var(e, data, arena_printf(e->arena, "%s.#start#raw", d->name), &t, d->span);
+    out->raw = read_var(e, raw, d->span);
+    out->var = add_data_var(e, data, arena_printf(e->arena, "%s.#start", d->name), &t, d->span);
+    struct commit c = {.var = out->var, .value = out->raw, .span = d->span};
+    vec_push(e->g->arena, &e->g->phases.at[e->b.phase].commits, c);
+}
+static void declare_member(struct elab *e, struct module *m, struct ast *x, struct member *mem)
+{
+    mem->type = eval_type(e, x->type, m->env);
+    mem->field.name = x->name;
+    mem->field.source = x->name;
+    if (mem->type && (mem->type->kind != T_TENSOR || mem->type->t.rank >= LIMIT_RANK)) {
+        fail(e, DIAG_E2030, x->type->span, "a member is one tensor of less than %d axes, found %s",
+             LIMIT_RANK, ttype_text(e, mem->type));
+        diag_help(e->sink, "write a member for each field");
+        mem->type = NULL;
+    }
+    if (mem->type) {
+        mem->field.type = mem->type->t;
+        compute_member(e, m, mem);
+    }
+}
+/* standardize(..) needs rows to be fitted on. */
+static void check_train(struct elab *e, const struct data *d, const struct member *m)
+{
+    bool found = d->split == SPLIT_NONE || d->split == SPLIT_FIELD;
+    for (uint32_t i = 0; i < d->n_part; i++) {
+        found |= !strcmp(d->parts[i].name, "train");
+    }
+    if (m->fits.n && !found) {
+        fail(e, DIAG_E2023, m->ast->a->span,
+             "`standardize` is fitted on the part `train`, and the split of `%s` has none", d->name);
+        diag_help(e->sink, "split = (train = 0.8, test = 0.2)");
+    }
+}
 static void run_data(struct elab *e, struct module *m, struct ast *a, uint32_t index)
 {
     struct data *d = &e->g->datas.at[index];
     uint16_t old = enter_phase(e, (uint16_t)d->phase);
     VEC(struct data_field) all = {0};
+    VEC(struct member) members = {0};
     for (uint32_t i = 0; i < a->list.n; i++) {
         struct ast *x = a->list.at[i];
         if (x->kind != AST_MEMBER) {
@@ -284,18 +121,10 @@ static void run_data(struct elab *e, struct module *m, struct ast *a, uint32_t i
             diag_help(e->sink, "give one of them another name");
             continue;
         }
-        struct member mem = {.data = index, .ast = x, .type = eval_type(e, x->type, m->env)};
-        mem.field.name = x->name;
-        mem.field.source = x->name;
-        if (mem.type && (mem.type->kind != T_TENSOR || mem.type->t.rank >= LIMIT_RANK)) {
-            fail(e, DIAG_E2030, x->type->span, "a member is one tensor of less than %d axes, found %s",
-                 LIMIT_RANK, ttype_text(e, mem.type));
-            diag_help(e->sink, "write a member for each field");
-            mem.type = NULL;
-        }
-        if (mem.type) {
-            mem.field.type = mem.type->t;
-            compute_member(e, m, &mem);
+        struct member mem = {.data = index, .ast = x};
+        declare_member(e, m, x, &mem);
+        if (mem.var && mem.window.stride) {
+            add_window(e, d, &mem);
         }
         for (uint32_t k = 0; k < mem.reads.n; k++) {
             vec_push(e->g->arena, &all, mem.reads.at[k]);
@@ -303,9 +132,22 @@ static void run_data(struct elab *e, struct module *m, struct ast *a, uint32_t i
         if (!mem.reads.n) {
             vec_push(e->g->arena, &all, mem.field);
         }
+        vec_push(e->arena, &members, mem);
         d->field = all.at;
         d->n_field = all.n;
     }
+    if (d->extent) {
+        struct data_field starts;
+        add_starts(e, index, &starts);
+        vec_push(e->g->arena, &all, starts);
+        d->field = all.at;
+        d->n_field = all.n;
+    }
+    for (uint32_t i = 0; i < members.n; i++) {
+        check_train(e, d, &members.at[i]);
+    }
+    struct data_members of = {members.at, members.n};
+    vec_push(e->arena, &e->members, of);
     enter_phase(e, old);
 }
 void run_data_phases(struct elab *e)
@@ -323,17 +165,16 @@ void run_data_phases(struct elab *e)
 
 /* -- the sample of a launch */
 
-/* Whether field i is a further array of the member before it. */
-static bool same_member(const struct data *d, uint32_t i)
+/* Rows of the split that the launch reads: i32[b]. */
+static val sample_rows(struct elab *e, const struct data *d, uint32_t phase, struct span at)
 {
-    return i > 0 && !strcmp(d->field[i].name, d->field[i - 1].name);
-}
-struct value data_sample(struct elab *e, uint32_t data, uint32_t phase, struct span at)
-{
-    const struct data *d = &e->g->datas.at[data];
     const struct phase *p = &e->g->phases.at[phase];
     const char *key = arena_printf(e->arena, "%s/%s.rows#0", p->name, d->name);
-    int64_t attr[3] = {phase, p->shuffle, (int64_t)fnv1a64(key, strlen(key))};
+    int64_t attr[3] = {phase,
+                       p->lanes     ? ROWS_LANES
+                       : p->shuffle ? ROWS_SHUFFLED
+                                    : ROWS_IN_ORDER,
+                       (int64_t)fnv1a64(key, strlen(key))};
     build_at(e, at);
     struct node_spec s = {.op = OP_rows,
                           .phase = e->b.phase,
@@ -341,31 +182,64 @@ struct value data_sample(struct elab *e, uint32_t data, uint32_t phase, struct s
                           .n_attr = 3,
                           .span = at,
                           .type = {.dtype = DT_I32, .rank = 1, .dim = {p->b}}};
-    val rows = graph_add(e->g, &s, e->sink);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < d->n_field; i++) {
-        n += !same_member(d, i);
+    return graph_add(e->g, &s, e->sink);
+}
+/* Stored rows of the windows that begin at start[b]: i32[b, n], or [b] where the axis is dropped. */
+static val window_index(struct elab *e, const struct window *w, val start)
+{
+    struct build *b = &e->b;
+    val first = build_2(b, OP_add, start, build_dim(b, DT_I32, w->offset));
+    if (w->drops) {
+        return first;
     }
-    struct value r = record_value(e, n);
-    n = 0;
-    for (uint32_t i = 0; i < d->n_field; i++) {
-        const struct data_field *f = &d->field[i];
-        if (same_member(d, i)) {
-            continue;
-        }
-        r.record->name[n] = f->name;
-        r.record->at[n] = poison();
-        if (f->var && rows) {
-            struct node_spec read = {.op = OP_read,
-                                     .phase = e->b.phase,
-                                     .attr = (int64_t[]){f->var},
-                                     .n_attr = 1,
-                                     .type = e->g->vars.at[f->var].type,
-                                     .span = at};
-            r.record->at[n] =
-                tensor_value(build_2(&e->b, OP_gather, graph_add(e->g, &read, e->sink), rows), 0);
-        }
-        n++;
+    val column = build_unit(b, first, 1), places = build_iota(b, w->n);
+    return build_2(b, OP_add, column, places);
+}
+/* Without lanes no row goes on from another launch, so each comes first. With them the first launch of an
+ * epoch begins all lanes; later ones where the rows of a sequence begin. */
+static val first_rows(struct elab *e, const struct member *m, uint32_t phase, val rows, struct span at)
+{
+    const struct phase *p = &e->g->phases.at[phase];
+    struct build *b = &e->b;
+    const struct type t = {.dtype = DT_BOOL, .rank = 1, .dim = {p->b}};
+    if (!p->lanes) {
+        return build_full(b, &t, 1);
+    }
+    struct node_spec s = {.op = OP_step,
+                          .phase = e->b.phase,
+                          .attr = (int64_t[]){phase, 3},
+                          .n_attr = 2,
+                          .type = {.dtype = DT_I32},
+                          .span = at};
+    val cursor = graph_add(e->g, &s, e->sink), zero = build_const(b, DT_I32, 0);
+    val begins = build_2(b, OP_eq, cursor, zero), all = read_var(e, m->var, at);
+    val first = build_2(b, OP_gather, all, rows);
+    return build_2(b, OP_lor, first, begins);
+}
+static val sample_member(struct elab *e, const struct member *m, uint32_t phase, val rows, val start,
+                         struct span at)
+{
+    if (m->first) {
+        return first_rows(e, m, phase, rows, at);
+    }
+    val index = m->window.stride ? window_index(e, &m->window, start) : rows, all = read_var(e, m->var, at);
+    return build_2(&e->b, OP_gather, all, index);
+}
+struct value data_sample(struct elab *e, uint32_t data, uint32_t phase, struct span at)
+{
+    const struct data *d = &e->g->datas.at[data];
+    const struct data_members *of = &e->members.at[data];
+    val rows = sample_rows(e, d, phase, at), start = 0;
+    if (d->extent && rows) {
+        val starts = read_var(e, d->field[d->n_field - 1].var, at);
+        start = build_2(&e->b, OP_gather, starts, rows);
+    }
+    struct value r = record_value(e, of->n);
+    for (uint32_t i = 0; i < of->n; i++) {
+        const struct member *m = &of->at[i];
+        r.record->name[i] = m->ast->name;
+        r.record->at[i] =
+            m->var && rows ? tensor_value(sample_member(e, m, phase, rows, start, at), 0) : poison();
     }
     return r;
 }

@@ -327,17 +327,21 @@ struct value elementwise(struct elab *e, enum op op, const struct value *given, 
                          const struct site *s)
 {
     struct value in[3] = {{0}};
-    bool branch = false, tree = false;
+    bool branch = false, tree = false, window = false;
     for (uint32_t i = 0; i < n; i++) {
         in[i] = params_of(e, given[i], s->at);
         if (is_poison(in[i])) {
             return poison();
         }
         branch |= is_branch(in[i]);
+        window |= in[i].kind == V_WINDOW;
         tree |= in[i].kind == V_TREE || in[i].kind == V_TAGS;
     }
     if (op == OP_where && in[0].kind == V_BOOL && in[0].known && !in[0].live) {
         return in[0].b ? in[1] : in[2];
+    }
+    if (window) {
+        return window_op(e, op, in, n, s);
     }
     for (uint32_t i = 0; branch && tree && i < n; i++) { /* a part of a tree beside another one */
         in[i] = in[i].kind == V_TREE ? tree_record(e, in[i], s->at) : in[i];

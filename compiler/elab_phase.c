@@ -123,7 +123,6 @@ static bool bind_option(struct elab *e, struct ast *a, struct env *env, uint32_t
     struct phase *p = &e->g->phases.at[phase];
     const char *name = a->name ? a->name : "", *what = arena_printf(e->arena, "`%s`", name);
     struct value v = eval(e, a->a, env);
-    bool on;
     if (is_poison(v)) {
         return false;
     }
@@ -147,10 +146,7 @@ static bool bind_option(struct elab *e, struct ast *a, struct env *env, uint32_t
         return want_bool(e, v, a->a->span, what, &p->shuffle);
     }
     if (!strcmp(name, "lanes")) {
-        if (want_bool(e, v, a->a->span, what, &on) && on) {
-            refuse(e, a->span, "`lanes`");
-        }
-        return false;
+        return want_bool(e, v, a->a->span, what, &p->lanes);
     }
     fail(e, DIAG_E1004, a->span, "a data binding has no argument `%s`", name);
     help_closest(e, name, known, 4);
@@ -178,8 +174,17 @@ static void bind_data(struct elab *e, struct ast *a, struct env *env, uint32_t p
             fail(e, DIAG_E1005, on->span, "a data binding needs `batch`");
             diag_help(e->sink, "on %s{batch = 128}", e->g->datas.at[d.index].name);
         }
-        if (p->training && p->batch) {
-            p->b = p->batch; /* every launch of training has all the rows, so they are one dimension */
+        if (p->lanes && p->shuffle) {
+            fail(e, DIAG_E2023, on->span,
+                 "lanes go through the rows in their order, so they are not shuffled");
+            diag_help(e->sink, "leave one of `lanes` and `shuffle` out");
+        }
+        int64_t one = 0;
+        bool single =
+            p->batch && dim_is_const(&e->g->dims, p->batch, &one) && one == 1; /* no launch has fewer */
+        if ((p->training || p->lanes || single) && p->batch) {
+            p->b = p->batch; /* every launch of training has all the rows, and of lanes, so they are one
+                                dimension */
         }
         /* Also after a wrong option: the sample does not depend on it, and the body is worth checking. */
         sample = data_sample(e, d.index, phase, on->span);

@@ -218,6 +218,8 @@ const char *value_text(struct elab *e, struct value v)
         return arena_printf(e->arena, "the data set %s", e->g->datas.at[v.index].name);
     case V_VAR:
         return "storage";
+    case V_WINDOW:
+        return "windows over the rows of a file";
     }
     return "?";
 }

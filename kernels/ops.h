@@ -17,6 +17,9 @@ enum op {
 #undef VIEW
 #undef OP
 
+/* Attribute 1 of `rows`. */
+enum rows_order { ROWS_IN_ORDER, ROWS_SHUFFLED, ROWS_LANES };
+
 enum op_kind { OPK_NONE, OPK_ELEM, OPK_REDUCE, OPK_VIEW, OPK_OP };
 enum op_sig {
     SIG_NONE,

@@ -66,7 +66,8 @@ static enum status keep_phase(struct call *c, struct graph *g, const char *name,
 
 /* -- Memory */
 struct rows {
-    int64_t *data;            /* by data set */
+    int64_t *data; /* by data set */
+    int64_t *stored;
     int64_t (*split)[2];      /* by phase; NULL when a file is missing */
     struct data_sets *opened; /* to be closed */
 };
@@ -97,8 +98,10 @@ static enum status find_rows(struct call *c, const struct graph *g, struct rows 
         return data_open(g, folder, over, n, &c->sink, &r->opened); /* again, for the error */
     }
     r->data = arena_array(c->arena, int64_t, g->datas.n);
+    r->stored = arena_array(c->arena, int64_t, g->datas.n);
     for (uint32_t i = 0; i < g->datas.n; i++) {
         r->data[i] = st == ST_OK ? r->opened->at[i].rows : UNKNOWN_ROWS;
+        r->stored[i] = st == ST_OK ? r->opened->at[i].stored : UNKNOWN_ROWS;
     }
     if (st != ST_OK) {
         fprintf(out, "%s\nplanned as if every data set had %d rows\n\n", quiet.list.at[0].message,
@@ -153,8 +156,10 @@ static enum status emit_memory(struct call *c, const struct graph *g, const char
     }
     enum status st = find_rows(c, g, &r, out);
     if (st == ST_OK) {
-        struct plan_options o = {
-            .data_rows = r.data, .split_rows = (const int64_t(*)[2])r.split, .target = {.name = "cpu"}};
+        struct plan_options o = {.data_rows = r.data,
+                                 .stored_rows = r.stored,
+                                 .split_rows = (const int64_t(*)[2])r.split,
+                                 .target = {.name = "cpu"}};
         st = plan_build(g, &o, c->arena, &c->sink, &p);
     }
     if (st == ST_OK) {

@@ -389,9 +389,10 @@ static void control_cases(struct parity *p)
     }
     store(p, &epoch, 0, 3);
     add(p, OP_shuffle, (struct operand[]){at, epoch}, 2, PLACE(p, DT_I32, 1000), ATTR(op_id, 997), 0);
-    add(p, OP_rows, NULL, 0, PLACE(p, DT_I32, 128), ATTR(0, 1, op_id), 0);
-    add(p, OP_rows, NULL, 0, PLACE(p, DT_I32, 128), ATTR(0, 0, op_id), 0);
-    for (int64_t which = 0; which < 3; which++) {
+    for (int64_t order = 0; order < 3; order++) {
+        add(p, OP_rows, NULL, 0, PLACE(p, DT_I32, 128), ATTR(0, order, op_id), 0);
+    }
+    for (int64_t which = 0; which < 4; which++) {
         add(p, OP_step, NULL, 0, place(p, DT_I32, (const int64_t[]){-1}, 0), ATTR(0, which), 0);
     }
     for (int t = DT_F32; t <= DT_BOOL; t++) {

@@ -283,7 +283,7 @@ static void count_shape(struct parity *p, enum op op, enum dtype t, int s)
     if (op == OP_iota) {
         add(p, op, NULL, 0, PLACE(p, t, n), NO_ATTR, 0);
     } else if (op == OP_rows) {
-        add(p, op, NULL, 0, PLACE(p, t, n), ATTR(0, s % 2, 0x777 + s), 0);
+        add(p, op, NULL, 0, PLACE(p, t, n), ATTR(0, s % 3, 0x777 + s), 0);
     } else {
         struct operand table = PLACE(p, DT_F64, 2, 3);
         const double rows[] = {0, (double)(n / 3), 1.5 + s, (double)(n / 2), (double)(n / 4), -0.3};
@@ -295,7 +295,7 @@ static void count_shape(struct parity *p, enum op op, enum dtype t, int s)
 }
 static void control_shape(struct parity *p, enum op op, enum dtype t, int s)
 {
-    if (s < 3) { /* a number: no shapes to speak of */
+    if (s < 4) { /* a number: no shapes to speak of */
         int64_t step[] = {0, s}, knob[] = {3}, metric[] = {0, 0, 5};
         add(p, op, NULL, 0, place(p, t, (const int64_t[]){-1}, 0),
             op == OP_step   ? step

@@ -2,6 +2,7 @@
  * runtime/base/philox.h. */
 #ifndef T
 #include "kernels/cpu/cpu.h"
+#include "kernels/rows.h"
 #include "runtime/base/philox.h"
 
 /* Attributes: op id, phase. */
@@ -105,7 +106,7 @@ void cpu_shuffle(void *arena, const struct kargs *k, struct slice s)
     }
 }
 
-/* Attributes: phase, shuffled, op id. Rows past the end of the split become -1. */
+/* Attributes: phase, order, op id. Rows past the end of the split become -1. */
 int64_t cpu_units_rows(const struct kargs *k)
 {
     return cpu_units_elem(k);
@@ -118,12 +119,13 @@ void cpu_rows(void *arena, const struct kargs *k, struct slice s)
     int32_t *out = cpu_at(arena, &k->out[0]);
     s = elements(k, s);
     for (int64_t i = s.from; i < s.to; i++) {
-        int64_t row = p->cursor + i;
+        int64_t row = k->attr[1] == ROWS_LANES ? lane_row(p->cursor, p->rows, operand_count(&k->out[0]), i)
+                                               : p->cursor + i;
         if (row >= p->rows) {
             out[i] = -1;
             continue;
         }
-        if (k->attr[1]) {
+        if (k->attr[1] == ROWS_SHUFFLED) {
             row = permute_index((uint32_t)row, (uint32_t)p->rows, key, (uint64_t)p->epoch);
         }
         out[i] = (int32_t)(p->row0 + row);

@@ -47,7 +47,8 @@ void cpu_step(void *arena, const struct kargs *k, struct slice s)
     const struct phase_control *p = &cpu_control(arena, k)->phase[k->attr[0]];
     *(int32_t *)cpu_at(arena, &k->out[0]) = to_count(k->attr[1] == 0   ? p->step
                                                      : k->attr[1] == 1 ? p->steps
-                                                                       : p->epoch);
+                                                     : k->attr[1] == 2 ? p->epoch
+                                                                       : p->cursor);
 }
 
 /* Attribute: the config, which is its place in control.knob. */

@@ -54,11 +54,11 @@ static int shuffle(enum op op, const struct kargs *k, const struct target *t, st
     return p.bound > UINT32_MAX ? CUDA_UNSUPPORTED : random_launch(op, DT_I32, k, &p, t, l);
 }
 
-/* phase, shuffled, op id. */
+/* phase, order, op id. */
 static int rows(enum op op, const struct kargs *k, const struct target *t, struct launch *l)
 {
     struct random_params p = {
-        .phase = (int32_t)k->attr[0], .shuffled = k->attr[1] != 0, .op_id = (uint64_t)k->attr[2]};
+        .phase = (int32_t)k->attr[0], .order = (int32_t)k->attr[1], .op_id = (uint64_t)k->attr[2]};
     return random_launch(op, DT_I32, k, &p, t, l);
 }
 

@@ -21,7 +21,7 @@ __device__ __forceinline__ void put_number(char *at, int dtype, double x)
 __global__ void step_kernel(char *arena, const __grid_constant__ struct control_params p)
 {
     const struct phase_control *c = &((const struct control *)(arena + p.control))->phase[p.a];
-    int64_t n = p.b == 0 ? c->step : p.b == 1 ? c->steps : c->epoch;
+    int64_t n = p.b == 0 ? c->step : p.b == 1 ? c->steps : p.b == 2 ? c->epoch : c->cursor;
     n = n > INT32_MAX ? INT32_MAX : n < INT32_MIN ? INT32_MIN : n;
     *(int32_t *)(arena + p.out) = (int32_t)n;
 }

@@ -134,7 +134,7 @@ struct random_params {
     uint64_t op_id;
     struct walk walk; /* shuffle: index, output; bernoulli and draws: unused */
     int64_t n, bound;
-    int32_t phase, shuffled, iterates; /* iterates: `iteration` is the place of an i32 */
+    int32_t phase, order, iterates; /* iterates: `iteration` is the place of an i32 */
 };
 
 /* Loops: the walked part beside the whole array, whose parts lie `step` elements apart. Or the counter at

@@ -1,6 +1,7 @@
 /* Draws and row numbers, bit-identical with the CPU: Philox and portable_math.h only, built without fused
  * multiply-add. A thread makes the four lanes of one Philox block. */
 #include "kernels/cuda/device.cuh"
+#include "kernels/rows.h"
 #include "runtime/base/philox.h"
 #include "runtime/plan/control.h"
 
@@ -96,9 +97,13 @@ __global__ void rows_kernel(char *arena, const __grid_constant__ struct random_p
     const struct phase_control *ph = &c->phase[p.phase];
     uint64_t key = c->key ^ p.op_id;
     for (int64_t i = thread_index(); i < p.n; i += thread_count()) {
-        int64_t at = ph->cursor + i, row = -1; /* rows past the end of the split read nothing */
+        int64_t at = p.order == ROWS_LANES ? lane_row(ph->cursor, ph->rows, p.n, i) : ph->cursor + i,
+                row = -1;
+        /* rows past the end of the split read nothing */
         if (at < ph->rows) {
-            row = p.shuffled ? permute_index((uint32_t)at, (uint32_t)ph->rows, key, (uint64_t)ph->epoch) : at;
+            row = p.order == ROWS_SHUFFLED
+                      ? permute_index((uint32_t)at, (uint32_t)ph->rows, key, (uint64_t)ph->epoch)
+                      : at;
             row += ph->row0;
         }
         ((int32_t *)(arena + p.out))[i] = (int32_t)row;

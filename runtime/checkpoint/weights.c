@@ -6,6 +6,12 @@
 
 enum { SHOWN = 20 }; /* rows of the table of differences */
 
+/* Parameters, and what data sets were standardized with. */
+static bool is_kept(const struct var *v)
+{
+    return v->kind == VAR_PARAM || (v->kind == VAR_STATE && v->data);
+}
+
 static enum file_type file_type_of(enum dtype t)
 {
     return t == DT_F64 ? FT_F64 : t == DT_BF16 ? FT_BF16 : FT_F32;
@@ -28,7 +34,7 @@ enum status weights_save(const struct plan *p, const void *image, const char *pa
     struct array *list = arena_array(sink->arena, struct array, g->vars.n);
     uint32_t n = 0;
     for (uint32_t v = 1; v < g->vars.n; v++) {
-        if (g->vars.at[v].kind == VAR_PARAM) {
+        if (is_kept(&g->vars.at[v])) {
             list[n++] = array_of(p, image, v);
         }
     }
@@ -72,7 +78,7 @@ static void note_parameters(struct difference *d, const struct plan *p, const st
 {
     const struct graph *g = p->graph;
     for (uint32_t v = 1; v < g->vars.n; v++) {
-        if (g->vars.at[v].kind != VAR_PARAM) {
+        if (!is_kept(&g->vars.at[v])) {
             continue;
         }
         const struct operand *o = &p->var[v].view;
@@ -97,7 +103,7 @@ static void note_unexpected(struct difference *d, const struct plan *p, const st
 {
     for (uint32_t i = 0; i < f->n; i++) {
         uint32_t v = graph_find_var(p->graph, f->at[i].name);
-        if (!v || p->graph->vars.at[v].kind != VAR_PARAM) {
+        if (!v || !is_kept(&p->graph->vars.at[v])) {
             const char *row = arena_printf(
                 d->arena, "unexpected  %s: the file has %s", f->at[i].name,
                 shape_list(d->arena, file_type_name(f->at[i].type), f->at[i].rank, f->at[i].dim));
@@ -238,7 +244,7 @@ enum status weights_load(const struct plan *p, void *image, const char *path, co
     st = st == ST_OK ? check(p, &f, path, sink) : st;
     st = st == ST_OK && !allow_nonfinite ? check_finite(&f, path, sink) : st;
     for (uint32_t v = 1; st == ST_OK && v < p->graph->vars.n; v++) {
-        if (p->graph->vars.at[v].kind == VAR_PARAM) {
+        if (is_kept(&p->graph->vars.at[v])) {
             copy_in(array_find(&f, p->graph->vars.at[v].key), &p->var[v].view, image);
         }
     }

@@ -154,7 +154,7 @@ static enum status check_shape(const struct data_set *d, const struct data_field
     if (s->n * row_elements(s->at[0]->rank, s->at[0]->dim) != row_elements(o->rank, o->dim)) {
         return wrong_shape(d, f, s, o, at, sink);
     }
-    if (o->rank < 1 || o->dim[0] != d->rows || !operand_is_contiguous(o)) {
+    if (o->rank < 1 || o->dim[0] != s->at[0]->dim[0] || !operand_is_contiguous(o)) {
         return diag_emit(sink, DIAG_I0001, at, "raw rows of `%s` were planned wrongly", f->name);
     }
     return ST_OK;
@@ -171,10 +171,10 @@ static enum status fill_field(const struct data_set *d, uint32_t i, const struct
     struct span at = g->vars.at[f->var].span.file ? g->vars.at[f->var].span : d->data->span;
     enum dtype t = (enum dtype)o->dtype;
     TRY(check_shape(d, f, s, o, at, sink));
-    int64_t n = d->rows ? operand_count(o) / d->rows / s->n : 0; /* of each array */
+    int64_t rows = s->at[0]->dim[0], n = rows ? operand_count(o) / rows / s->n : 0; /* of each array */
     char *to = image + o->offset;
-    for (int64_t r = 0; r < d->rows; r++) {
-        int64_t row = d->order ? d->order[r] : r;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t row = d->order && !s->is_resident ? d->order[r] : r;
         for (uint32_t k = 0; k < s->n; k++, to += (size_t)n * dtype_size(t)) {
             const struct array *x = s->at[k];
             int64_t bad = convert_row(x, row, n, t, to);

@@ -99,17 +99,17 @@ static struct span field_span(const struct graph *g, const struct data *d, const
     return at.file ? at : d->span;
 }
 
-/* What a column or member must be to give numbers; `d->rows` are those of the first one. */
+/* What a column or member must be to give numbers; `d->stored` are those of the first one. */
 static enum status check_member(struct data_set *d, const struct data_field *field, const char *name,
                                 const struct array *x, const char **first, struct span at,
                                 struct diag_sink *sink)
 {
-    if (x->note) {
+    if (x->note && !(field->kind == SOURCE_TIME && file_type_is_text(x->type))) {
         enum status st = array_need_numbers(x, d->path, sink);
         diag_note(sink, "the data set `%s` uses it for its member `%s`", d->data->name, field->name);
         return st;
     }
-    if (file_type_is_text(x->type)) {
+    if (file_type_is_text(x->type) && field->kind != SOURCE_TIME) {
         enum status st =
             diag_emit(sink, DIAG_F3107, at, "member `%s` of %s is text and cannot be the %s member `%s`",
                       name, d->path, dtype_name(field->type.dtype), field->name);
@@ -125,10 +125,10 @@ static enum status check_member(struct data_set *d, const struct data_field *fie
     }
     if (!*first) {
         *first = name;
-        d->rows = x->dim[0];
-    } else if (x->dim[0] != d->rows) {
+        d->stored = x->dim[0];
+    } else if (x->dim[0] != d->stored) {
         enum status st = diag_emit(sink, DIAG_F3102, at, "in %s, `%s` has %lld rows and `%s` has %lld",
-                                   d->path, *first, (long long)d->rows, name, (long long)x->dim[0]);
+                                   d->path, *first, (long long)d->stored, name, (long long)x->dim[0]);
         diag_help(sink, "axis 0 are the rows, as many in all; other arrays go into a data set of their own");
         return st;
     }
@@ -160,12 +160,53 @@ static enum status find_columns(struct arena *a, const struct data_set *d, const
             vec_push(a, &list, from);
         }
     }
-    *out = (struct data_source){list.at, list.n};
+    *out = (struct data_source){list.at, list.n, false};
     return ST_OK;
 }
 
+struct data_source made_source(struct arena *a, const char *name, enum file_type t, int64_t rows,
+                               const void *bytes)
+{
+    struct array *x = arena_new_of(a, struct array);
+    uint32_t item = (uint32_t)file_type_size(t);
+    *x = (struct array){.name = name, .type = t, .item_bytes = item, .rank = 1, .dim = {rows}};
+    x->bytes = bytes;
+    x->n_bytes = (uint64_t)rows * item;
+    struct data_source s = {arena_array(a, const struct array *, 1), 1, false};
+    s.at[0] = x;
+    return s;
+}
+
+/* What the kinds TRAIN, START and FIRST hold is not in the file: window.c. */
+static bool is_stored(const struct data_field *f)
+{
+    return f->kind == SOURCE_FIELD || f->kind == SOURCE_BYTES || f->kind == SOURCE_TIME;
+}
+
+/* The opened file: its bytes, and its arrays unless nobody asks for them. */
+struct content {
+    const char *bytes;
+    size_t n;
+    struct array_file arrays;
+};
+
+static enum status find_source(struct arena *a, const struct data_set *d, const struct data_field *field,
+                               const struct content *c, struct data_source *out, struct span at,
+                               struct diag_sink *sink)
+{
+    if (field->kind == SOURCE_BYTES) { /* the file itself, a byte a row */
+        *out = made_source(a, "bytes()", FT_U8, (int64_t)c->n, c->bytes);
+        return ST_OK;
+    }
+    if (field->n_column) {
+        return find_columns(a, d, field, &c->arrays, out, at, sink);
+    }
+    *out = (struct data_source){arena_array(a, const struct array *, 1), 1, false};
+    return find_member(d, &c->arrays, field->source, at, sink, &out->at[0]);
+}
+
 static enum status find_fields(struct arena *a, const struct graph *g, struct data_set *d,
-                               const struct array_file *f, struct diag_sink *sink)
+                               const struct content *c, struct diag_sink *sink)
 {
     const char *first = NULL;
     d->field = arena_array(a, struct data_source, d->data->n_field);
@@ -173,41 +214,55 @@ static enum status find_fields(struct arena *a, const struct graph *g, struct da
         const struct data_field *field = &d->data->field[i];
         struct data_source *s = &d->field[i];
         struct span at = field_span(g, d->data, field);
-        if (field->n_column) {
-            TRY(find_columns(a, d, field, f, s, at, sink));
-        } else {
-            *s = (struct data_source){arena_array(a, const struct array *, 1), 1};
-            TRY(find_member(d, f, field->source, at, sink, &s->at[0]));
+        if (!is_stored(field)) {
+            continue;
         }
+        TRY(find_source(a, d, field, c, s, at, sink));
         for (uint32_t k = 0; k < s->n; k++) {
-            const char *name = field->n_column ? s->at[k]->name : field->source;
+            const char *name =
+                field->kind == SOURCE_FIELD && !field->n_column ? field->source : s->at[k]->name;
             TRY(check_member(d, field, name, s->at[k], &first, at, sink));
+        }
+        if (field->kind == SOURCE_TIME) {
+            TRY(time_array(a, d, s->at[0], field->source, at, sink, &s->at[0]));
         }
     }
     return ST_OK;
 }
 
+static bool needs_arrays(const struct data *d)
+{
+    bool needs = d->split == SPLIT_FIELD || d->split == SPLIT_CONDITION || !d->n_field;
+    for (uint32_t i = 0; i < d->n_field; i++) {
+        needs |= d->field[i].kind == SOURCE_FIELD || d->field[i].kind == SOURCE_TIME;
+    }
+    return needs;
+}
+
 static enum status open_one(struct data_sets *s, struct data_set *d, struct diag_sink *sink)
 {
     char *bytes;
-    size_t n;
-    struct array_file f;
+    struct content c = {0};
     if (!d->path[0]) {
         enum status st =
             diag_emit(sink, DIAG_F3101, d->data->span, "data set `%s` names no file", d->data->name);
         diag_help(sink, "--data %s=FILE", d->data->name);
         return st;
     }
-    enum status st = file_read(s->arena, d->path, max_file_bytes, &bytes, &n, sink);
+    enum status st = file_read(s->arena, d->path, max_file_bytes, &bytes, &c.n, sink);
     if (st != ST_OK) {
         diag_note(sink, "data set `%s`; its path is relative to the folder of the .gml file", d->data->name);
         diag_help(sink, "--data %s=FILE takes another file", d->data->name);
         return st;
     }
-    d->hash = fnv1a64(bytes, n);
-    TRY(arrays_parse(s->arena, d->path, bytes, n, sink, &f));
-    TRY(find_fields(s->arena, s->graph, d, &f, sink));
-    return split_make(s->arena, d, &f, sink);
+    c.bytes = bytes;
+    d->hash = fnv1a64(bytes, c.n);
+    if (needs_arrays(d->data)) {
+        TRY(arrays_parse(s->arena, d->path, bytes, c.n, sink, &c.arrays));
+    }
+    TRY(find_fields(s->arena, s->graph, d, &c, sink));
+    TRY(split_make(s->arena, d, &c.arrays, sink));
+    return windows_make(s->arena, s->graph, d, sink);
 }
 
 enum status data_open(const struct graph *g, const char *folder, const struct data_override *over,

@@ -2,8 +2,9 @@
  *
  * Two stages, because the planner needs row counts before there is an arena: data_open reads and checks the
  * files and makes the splits; data_fill converts the fields of one set into its raw variables in a host image
- * of the arena. Rows are stably reordered so that each split by field is one contiguous range; fractions and
- * row ranges keep the order of the file. Ownership: everything is in an arena of its own, released by
+ * of the arena. Rows are stably reordered so that each split by field or condition is one contiguous range;
+ * fractions and row ranges keep the order of the file. Where rows are windows over the stored rows, a table
+ * says where each begins, part after part. Ownership: everything is in an arena of its own, released by
  * data_close once the arena image is filled.
  */
 #ifndef GML_DATA_DATA_H
@@ -17,20 +18,25 @@ struct data_override {
 };
 struct data_part {
     const char *name;
-    int64_t row0, rows; /* in the resident order */
+    int64_t row0, rows;      /* as phases see them */
+    int64_t stored0, stored; /* in the resident order; without windows the same */
 };
 /* Where the elements of a row come from: the row of one array, or one element of each column. */
 struct data_source {
     const struct array **at;
     uint32_t n;
+    bool is_resident; /* made here: its rows are those of the raw variable, in that order */
 };
 struct data_set {
     const struct data *data;
-    const char *path; /* opened */
-    uint64_t hash;    /* FNV-1a 64 of the file */
-    int64_t rows;
+    const char *path;          /* opened */
+    uint64_t hash;             /* FNV-1a 64 of the file */
+    int64_t rows;              /* that phases see, */
+    int64_t stored;            /* and of the file; without windows the same */
     struct data_source *field; /* by data.field */
     const int64_t *order;      /* row i of the resident set is row order[i] of the file; NULL = as stored */
+    const int32_t *start;      /* by row: the resident row where its windows begin; NULL = no windows */
+    int64_t all0;              /* rows from here on are those of a phase without split */
     struct data_part *part;
     uint32_t n_part;
 };
@@ -50,6 +56,8 @@ MUST_CHECK enum status data_split_rows(const struct data_sets *s, struct arena *
 /* Fills the raw variables of set `index` in the host image; call right before its data phase runs. */
 MUST_CHECK enum status data_fill(const struct data_sets *s, uint32_t index, const struct plan *p, void *image,
                                  struct diag_sink *sink);
+/* F3105 where standardize(..) has no rows to be fitted on: the file has no row of the part "train". */
+MUST_CHECK enum status data_can_fit(const struct data_sets *s, uint32_t index, struct diag_sink *sink);
 void data_close(struct data_sets *s); /* NULL is fine */
 
 #endif

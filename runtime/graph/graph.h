@@ -52,11 +52,13 @@ struct loop {
 enum var_kind { VAR_PARAM, VAR_STATE, VAR_DATA };
 struct var {
     enum var_kind kind;
-    const char *key;   /* "net.fc.0.lin.w", "opt.train.loss.m", "digits.x" */
-    struct type type;  /* a state over a parameter tree has rank 1 and dim_tree(tree) */
-    uint32_t tree;     /* index + 1; PARAM: the tree it is a leaf of; STATE: the one whose layout it copies */
-    uint32_t leaf;     /* PARAM: its position in that tree */
-    uint32_t data;     /* DATA: the data set, index + 1; its type has the row axis first */
+    const char *key;  /* "net.fc.0.lin.w", "opt.train.loss.m", "digits.x" */
+    struct type type; /* a state over a parameter tree has rank 1 and dim_tree(tree) */
+    uint32_t tree;    /* index + 1; PARAM: the tree it is a leaf of; STATE: the one whose layout it copies */
+    uint32_t leaf;    /* PARAM: its position in that tree */
+    /* DATA: the data set, index + 1; its type has the axis of rows first. STATE: index + 1 of the one its
+     * data phase fits the value to; kept with the weights, and not fitted again where they are loaded. */
+    uint32_t data;
     const char **tags; /* PARAM */
     uint32_t n_tags;
     struct span span;
@@ -79,11 +81,17 @@ struct config {
     dim symbol;       /* DIM */
     struct span span;
 };
+/* What a raw array is filled with. FIELD: arrays of the file, BYTES: the file itself, TIME: seconds since the
+ * first row, out of a field. TRAIN: bool by stored row, whether it is in the part "train" (without splits:
+ * all). For every row that phases see, START: the stored row at which its windows begin, FIRST: whether the
+ * row before it, in the file, is none of its part. */
+enum source_kind { SOURCE_FIELD, SOURCE_BYTES, SOURCE_TIME, SOURCE_TRAIN, SOURCE_START, SOURCE_FIRST };
 /* One array of a data set as stored in the file, before the text's transformation. A member that is computed
  * from several arrays has one of these for each, side by side and with one var. */
 struct data_field {
-    const char *name;   /* member name in gml */
-    const char *source; /* field("images"); of columns(..) the first */
+    const char *name; /* member name in gml; "" = of no member */
+    enum source_kind kind;
+    const char *source; /* field("images"), timestamp("date"); of columns(..) the first */
     /* columns("a", "c".."f"): pairs of first and last, "a" "a" "c" "f"; none for field(..) */
     const char **column;
     uint32_t n_column;
@@ -91,11 +99,16 @@ struct data_field {
     uint32_t var;     /* VAR_DATA the transformed rows go to */
     val raw; /* `read` node of the raw rows in the data phase: var of kind DATA with key "digits.x#raw" */
 };
-enum split_kind { SPLIT_NONE, SPLIT_FIELD, SPLIT_FRACTION, SPLIT_ROWS };
+enum split_kind { SPLIT_NONE, SPLIT_FIELD, SPLIT_FRACTION, SPLIT_ROWS, SPLIT_CONDITION };
 struct split_part {
     const char *name;
     double fraction;
     int64_t from, to;
+    /* CONDITION: a formula over the arrays of a row, in f64, operators behind their operands: ".day" is an
+     * array,
+     * "=8" a number, "\"mon" text, which is only compared; anything else an elementwise row of ops.def */
+    const char **step;
+    uint32_t n_step;
 };
 struct data {
     const char *name, *path; /* path NULL: nothing of it is used, so it is not opened and has no rows */
@@ -106,7 +119,11 @@ struct data {
     struct data_field *field;
     uint32_t n_field;
     uint32_t phase; /* the data phase that transforms raw rows, run once at load on the host */
-    dim rows;       /* symbol "<name>.rows" */
+    dim rows;       /* of phases: symbol "<name>.rows" */
+    /* Where rows are windows over the stored rows, which never reach across parts or gaps of a part: row r
+     * begins at stored row starts[r] and all its members lie in the `extent` stored rows from there; the next
+     * one begins `stride` further. Otherwise extent is 0 and stored rows are rows. */
+    dim stored, extent, stride; /* stored: symbol "<name>.stored"; 0 = rows */
     struct span span;
 };
 

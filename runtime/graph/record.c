@@ -38,7 +38,8 @@ static const char *const dtypes[] = {
 #undef DT
 static const char *const config_kinds[] = {"fixed", "dim", "live"};
 static const char *const var_kinds[] = {"param", "state", "data"};
-static const char *const split_kinds[] = {"none", "field", "fraction", "rows"};
+static const char *const split_kinds[] = {"none", "field", "fraction", "rows", "condition"};
+static const char *const source_kinds[] = {"field", "bytes", "time", "train", "start", "first"};
 static const char *const metric_modes[] = {"mean", "sum", "last", "min", "max"};
 static const char *const phase_kinds[] = {"init", "data", "user", "run"};
 static const char *const run_kinds[] = {"block", "go", "repeat", "every", "save", "stop"};
@@ -79,13 +80,17 @@ static const struct field loop_fields[] = {
 static const struct record loop_record = RECORD("loop", loop, loop_fields);
 
 static const struct field part_fields[] = {FIELD(split_part, STR, name), FIELD(split_part, F64, fraction),
-                                           FIELD(split_part, I64, from), FIELD(split_part, I64, to)};
+                                           FIELD(split_part, I64, from), FIELD(split_part, I64, to),
+                                           ARRAY(split_part, STRS, "step", step, n_step)};
 static const struct record part_record = RECORD("part", split_part, part_fields);
 
-static const struct field field_fields[] = {
-    FIELD(data_field, STR, name),  FIELD(data_field, STR, source),
-    FIELD(data_field, TYPE, type), FIELD(data_field, U32, var),
-    FIELD(data_field, VAL, raw),   ARRAY(data_field, STRS, "column", column, n_column)};
+static const struct field field_fields[] = {FIELD(data_field, STR, name),
+                                            ENUM(data_field, kind, source_kinds),
+                                            FIELD(data_field, STR, source),
+                                            FIELD(data_field, TYPE, type),
+                                            FIELD(data_field, U32, var),
+                                            FIELD(data_field, VAL, raw),
+                                            ARRAY(data_field, STRS, "column", column, n_column)};
 static const struct record field_record = RECORD("field", data_field, field_fields);
 
 static const struct field data_fields[] = {
@@ -95,6 +100,9 @@ static const struct field data_fields[] = {
     FIELD(data, STR, split_field),
     FIELD(data, U32, phase),
     FIELD(data, DIM, rows),
+    FIELD(data, DIM, stored),
+    FIELD(data, DIM, extent),
+    FIELD(data, DIM, stride),
     FIELD(data, SPAN, span),
     {.name = "part",
      .kind = FIELD_LIST,

@@ -45,19 +45,27 @@ static void verify_config(struct verify *k, uint32_t i, uint32_t *n_live)
     }
 }
 
+/* All sizes of windows, or none. */
+static bool windows_ok(const struct verify *k, const struct data *d)
+{
+    return d->extent ? verify_dim(k, d->extent) && verify_dim(k, d->stride) && verify_dim(k, d->stored)
+                     : !d->stride && (!d->stored || d->stored == d->rows);
+}
+
 static void verify_data(struct verify *k, uint32_t i)
 {
     const struct data *d = &k->g->datas.at[i];
-    bool ok = d->name && d->split <= SPLIT_ROWS && verify_dim(k, d->rows) && d->phase < k->g->phases.n &&
+    bool ok = d->name && d->split <= SPLIT_CONDITION && verify_dim(k, d->rows) && d->phase < k->g->phases.n &&
               k->g->phases.at[d->phase].kind == PHASE_DATA && verify_span(k, d->span) &&
-              (d->split != SPLIT_FIELD || d->split_field);
+              (d->split != SPLIT_FIELD || d->split_field) && windows_ok(k, d);
     for (uint32_t p = 0; ok && p < d->n_part; p++) {
         ok = d->parts[p].name != NULL;
     }
     for (uint32_t f = 0; ok && f < d->n_field; f++) {
         const struct data_field *x = &d->field[f];
-        ok = x->name && x->source && x->n_column % 2 == 0 && type_valid(k->g, &x->type) &&
-             x->var < k->g->vars.n && (x->var == 0 || k->g->vars.at[x->var].data == i + 1) &&
+        ok = x->name && x->source && x->kind <= SOURCE_FIRST && x->n_column % 2 == 0 &&
+             type_valid(k->g, &x->type) && x->var < k->g->vars.n &&
+             (x->var == 0 || k->g->vars.at[x->var].data == i + 1) &&
              (x->raw == 0 || (verify_node_of(k, x->raw, d->phase) && k->g->nodes.at[x->raw].op == OP_read));
     }
     if (!ok) {
@@ -89,11 +97,12 @@ static void verify_var(struct verify *k, uint32_t i)
     if (ok && v->kind == VAR_PARAM) {
         ok = verify_param(k, i);
     } else if (ok && v->kind == VAR_STATE) {
-        ok =
-            v->data == 0 && v->tree <= g->trees.n && (v->tree == 0 || type_is_flat(g, &v->type, v->tree - 1));
+        ok = v->data <= g->datas.n && v->tree <= g->trees.n &&
+             (v->tree == 0 || type_is_flat(g, &v->type, v->tree - 1));
     } else if (ok) {
         ok = v->tree == 0 && v->data > 0 && v->data <= g->datas.n && v->type.rank > 0 &&
-             v->type.dim[0] == g->datas.at[v->data - 1].rows;
+             (v->type.dim[0] == g->datas.at[v->data - 1].rows ||
+              v->type.dim[0] == g->datas.at[v->data - 1].stored);
     }
     if (!ok) {
         verify_fail(k, DIAG_F1503, v->span, "variable %u \"%s\" is inconsistent", (unsigned)i,

@@ -224,6 +224,9 @@ enum status bind_sizes(struct builder *b)
         if (dim_is_symbol(&g->dims, g->datas.at[i].rows, &atom)) {
             at->atom[atom] = b->o->data_rows[i];
         }
+        if (g->datas.at[i].extent && dim_is_symbol(&g->dims, g->datas.at[i].stored, &atom)) {
+            at->atom[atom] = b->o->stored_rows ? b->o->stored_rows[i] : b->o->data_rows[i];
+        }
     }
     return bind_trees(b);
 }

@@ -161,7 +161,8 @@ struct plan {
 };
 
 struct plan_options {
-    const int64_t *data_rows;       /* by data set: rows of the file */
+    const int64_t *data_rows;       /* by data set: rows that phases see */
+    const int64_t *stored_rows;     /* by data set: rows of the file; NULL = the same */
     const int64_t (*split_rows)[2]; /* by phase: [first row, rows] of its split in the resident set */
     const char *const *set_name;    /* dim configs changed at load */
     const int64_t *set_value;

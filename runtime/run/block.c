@@ -37,7 +37,7 @@ static enum status going_of(struct run *r, const struct run_stmt *s, struct goin
     const struct phase *p = &r->graph->phases.at[s->phase];
     int64_t n;
     TRY(count_of(r, s, &n));
-    bool passes = p->data && !p->training && !p->lanes;
+    bool passes = p->data && !p->training;
     switch (s->unit) {
     case UNIT_EPOCHS:
         *g = (struct going){n, launches_per_epoch(r, s->phase), passes};

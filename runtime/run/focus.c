@@ -67,7 +67,8 @@ static void forget_members(struct graph *g, uint32_t phase)
         struct phase *fill = &g->phases.at[d->phase];
         uint32_t n = 0, commits = 0;
         for (uint32_t k = 0; k < d->n_field; k++) {
-            n += reads[d->field[k].var];
+            bool counts = d->field[k].kind <= SOURCE_TIME; /* arrays of the file */
+            n += counts && reads[d->field[k].var];
         }
         if (!n && g->phases.at[phase].data == i + 1) {
             continue; /* rows are counted, so some member must be there */
@@ -78,8 +79,11 @@ static void forget_members(struct graph *g, uint32_t phase)
                 d->field[n++] = d->field[k];
             }
         }
+        bool kept = false; /* states that are fitted stand behind the member that they are of */
         for (uint32_t k = 0; k < fill->commits.n; k++) {
-            if (reads[fill->commits.at[k].var]) {
+            uint32_t var = fill->commits.at[k].var;
+            kept = g->vars.at[var].kind == VAR_STATE ? kept : reads[var];
+            if (kept) {
                 fill->commits.at[commits++] = fill->commits.at[k];
             }
         }

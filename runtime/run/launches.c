@@ -250,6 +250,7 @@ enum status pass(struct run *r, uint32_t phase)
 {
     const struct phase_state *s = &r->phase[phase];
     bool has_data = r->graph->phases.at[phase].data && s->batch > 0;
-    int64_t left = has_data ? (s->rows - s->cursor + s->batch - 1) / s->batch : 1;
+    int64_t more = drops_tail(&r->graph->phases.at[phase]) ? 0 : s->batch - 1;
+    int64_t left = has_data ? (s->rows - s->cursor + more) / s->batch : 1;
     return visit(r, phase, left, EVENT_EVAL);
 }

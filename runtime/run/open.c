@@ -82,13 +82,16 @@ enum status graph_configure(struct graph *g, const struct run_options *o, struct
 static enum status make_plan(struct run *r, const struct target *target, int64_t (*split_rows)[2])
 {
     const struct graph *g = r->graph;
-    int64_t *rows = arena_array(r->arena, int64_t, g->datas.n);
+    int64_t *rows = arena_array(r->arena, int64_t, g->datas.n),
+            *stored = arena_array(r->arena, int64_t, g->datas.n);
     struct plan_options o = {.data_rows = rows,
+                             .stored_rows = stored,
                              .split_rows = (const int64_t(*)[2])split_rows,
                              .target = *target,
                              .no_reuse = r->o->debug_plan || r->o->keep_values};
     for (uint32_t i = 0; i < g->datas.n; i++) {
         rows[i] = r->data->at[i].rows;
+        stored[i] = r->data->at[i].stored;
     }
     TRY(plan_build(g, &o, r->arena, r->sink, &r->plan));
 #ifdef NDEBUG
@@ -130,13 +133,27 @@ static void make_phases(struct run *r, int64_t (*split_rows)[2])
     }
 }
 
+static void report_lanes(struct run *r)
+{
+    for (uint32_t i = 0; i < r->graph->phases.n; i++) {
+        const struct phase *p = &r->graph->phases.at[i];
+        const struct phase_state *s = &r->phase[i];
+        int64_t rest = p->lanes && s->batch > 0 ? s->rows % s->batch : 0;
+        if (rest) {
+            diag_emit(r->sink, DIAG_W3101, p->span, "phase `%s`: %lld of %lld rows are in none of %lld lanes",
+                      p->name, (long long)rest, (long long)s->rows, (long long)s->batch);
+            diag_help(r->sink, "a lane has %lld rows", (long long)(s->rows / s->batch));
+        }
+    }
+}
+
 static void keep_files(struct run *r)
 {
     r->file = arena_array(r->arena, struct run_file, r->data->n);
     for (uint32_t i = 0; i < r->data->n; i++) {
         const struct data_set *d = &r->data->at[i];
         r->file[i] =
-            (struct run_file){d->data->name, arena_printf(r->arena, "%s", d->path), d->hash, d->rows};
+            (struct run_file){d->data->name, arena_printf(r->arena, "%s", d->path), d->hash, d->stored};
     }
 }
 
@@ -149,6 +166,7 @@ static enum status load(struct run *r, const struct target *target)
     TRY(data_split_rows(r->data, r->arena, r->sink, &split_rows));
     TRY(make_plan(r, target, split_rows));
     make_phases(r, split_rows);
+    report_lanes(r);
     TRY(block_plan(r));
     int alone = r->o->phase ? user_phase(r->graph, r->o->phase) : -1;
     if (alone >= 0 && !r->phase[alone].planned) { /* what schedules see of a phase that `run` does not name */
@@ -193,16 +211,18 @@ static enum status fill_image(struct run *r)
             TRY(run_phase(r, i));
         }
     }
+    const struct run_options *o = r->o;
+    if (o->weights) { /* before the data phases: they hold what standardize(..) was fitted to */
+        TRY(weights_load(r->plan, r->image, o->weights, o->map, o->n_map, o->allow_nonfinite, r->sink));
+    }
     for (uint32_t i = 0; i < g->datas.n; i++) {
+        TRY(o->weights ? ST_OK : data_can_fit(r->data, i, r->sink));
         TRY(data_fill(r->data, i, r->plan, r->image, r->sink));
         TRY(run_phase(r, g->datas.at[i].phase));
     }
     data_close(r->data);
     r->data = NULL;
-    const struct run_options *o = r->o;
-    return o->weights
-               ? weights_load(r->plan, r->image, o->weights, o->map, o->n_map, o->allow_nonfinite, r->sink)
-               : ST_OK;
+    return ST_OK;
 }
 
 /* -- the device */

@@ -86,8 +86,9 @@ static void keep_order(struct graph *g, uint32_t phase)
 {
     for (uint32_t i = 1; i < g->nodes.n; i++) {
         const struct node *n = graph_node(g, i);
-        if (n->op == OP_rows && node_attrs(g, n)[0] == (int64_t)phase) {
-            g->attrs.at[n->attr + 1] = 0;
+        bool own = n->op == OP_rows && node_attrs(g, n)[0] == (int64_t)phase;
+        if (own && node_attrs(g, n)[1] == ROWS_SHUFFLED) {
+            g->attrs.at[n->attr + 1] = ROWS_IN_ORDER;
         }
     }
 }
@@ -145,6 +146,19 @@ static enum file_type file_type_of(enum dtype t)
                           : FT_F32;
 }
 
+/* Launch k has row k of each lane; in the order of the file the lanes stand one behind the other. */
+static const void *lane_after_lane(struct arena *a, const struct text *rows, int64_t lanes, int64_t launches)
+{
+    char *out = arena_alloc(a, rows->n + 1);
+    size_t item = rows->n / (size_t)(lanes * launches);
+    for (int64_t k = 0; k < launches; k++) {
+        for (int64_t j = 0; j < lanes; j++) {
+            memcpy(out + (size_t)(j * launches + k) * item, rows->at + (size_t)(k * lanes + j) * item, item);
+        }
+    }
+    return out;
+}
+
 static void make_arrays(const struct collector *c, struct array_file *out)
 {
     const struct phase *p = &c->r->graph->phases.at[c->phase];
@@ -162,6 +176,9 @@ static void make_arrays(const struct collector *c, struct array_file *out)
         memcpy(x->dim, o->dim, sizeof x->dim);
         if (c->by_row[i]) {
             x->dim[0] = c->rows;
+        }
+        if (c->by_row[i] && p->lanes && c->bytes[i].n) {
+            x->bytes = lane_after_lane(c->arena, &c->bytes[i], v->rows, c->launches);
         }
     }
 }

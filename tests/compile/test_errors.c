@@ -52,6 +52,7 @@ static const struct {
     {DIAG_E0114, "an option: tests/grammar/test_format.sh"},
     {DIAG_E1008, "an option: tests/compile/test_meaning.c"},
     {DIAG_E1009, "an option: tests/compile/test_meaning.c"},
+    {DIAG_W3101, "at load: tests/e2e/test_windows.sh"},
     {DIAG_E2011, "text with a wrong number of operands is E1005; tests/graph has graphs with it"},
 };
 static bool is_elsewhere(enum diag_code c)

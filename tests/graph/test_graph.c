@@ -189,8 +189,9 @@ static const struct shape_case cases[] = {
     {OP_shuffle, {"i32[K]", "i32[]"}, .n_attr = 1, .attr = {7}, .dims = {"N"}, .result = "i32[K]"},
     {OP_rows, .n_attr = 3, .attr = {0, 1, 7}, .result = "i32[b]"},
     {OP_rows, .n_attr = 3, .attr = {1, 1, 7}, .code = DIAG_I0001},
+    {OP_rows, .n_attr = 3, .attr = {0, 3, 7}, .code = DIAG_I0001},
     {OP_step, .n_attr = 2, .attr = {0, 2}, .result = "i32[]"},
-    {OP_step, .n_attr = 2, .attr = {0, 3}, .code = DIAG_I0001},
+    {OP_step, .n_attr = 2, .attr = {0, 4}, .code = DIAG_I0001},
     {OP_knob, .n_attr = 1, .attr = {0}, .result = "f32[]"},
     {OP_knob, .n_attr = 1, .attr = {1}, .code = DIAG_I0001},
     {OP_const, .type = "i32[]", .n_attr = 1, .attr = {0x4008000000000000}, .result = "i32[]"},  /* 3 */

@@ -313,6 +313,17 @@ START_TEST(rows_and_shuffle_permute)
             expect(launch < 4 || rig_get(r, &r->out, 11) == -1); /* past the end of the split */
         }
     }
+    /* lanes: 12 of 4 rows each, row j of a launch is one further than that of the launch before; 2 rows are
+     * left */
+    r->attr[1] = 2;
+    for (int launch = 0; launch < 4; launch++) {
+        rig_control(r)->phase[2].cursor = launch * 12;
+        r->out = rig_vector(r, DT_I32, 12);
+        rig_run(r, OP_rows, 1, 3, 1);
+        for (int64_t i = 0; i < 12; i++) {
+            expect(rig_get(r, &r->out, i) == 1000 + (double)(4 * i + launch));
+        }
+    }
     r->attr[0] = 77;
     r->attr[1] = 40;
     r->in[0] = rig_vector(r, DT_I32, 42);
@@ -335,11 +346,12 @@ END_TEST
 
 START_TEST(control_is_read)
 {
-    static const double want[] = {5, 100, 3};
+    static const double want[] = {5, 100, 3, 17};
     struct rig *r = rig_new();
     set_control(r);
     r->in[0] = r->control;
-    for (int i = 0; i < 3; i++) {
+    rig_control(r)->phase[2].cursor = 17;
+    for (int i = 0; i < 4; i++) {
         r->attr[0] = 2;
         r->attr[1] = i;
         r->out = rig_scalar(r, DT_I32);

@@ -136,7 +136,7 @@ START_TEST(fractions_and_ranges_keep_the_order)
     struct array m[] = {member("x", FT_U8, 1797, 0, x, 1)};
     write_file(m, 1);
     add_field("x", DT_I32, 1797, 0);
-    struct split_part parts[] = {{"train", 0.8, 0, 0}, {"test", 0.2, 0, 0}};
+    struct split_part parts[] = {{.name = "train", .fraction = 0.8}, {.name = "test", .fraction = 0.2}};
     data->split = SPLIT_FRACTION;
     data->parts = parts;
     data->n_part = 2;
@@ -144,7 +144,8 @@ START_TEST(fractions_and_ranges_keep_the_order)
     ck_assert(s->at[0].part[0].row0 == 0 && s->at[0].part[0].rows == 1437);
     ck_assert(s->at[0].part[1].row0 == 1437 && s->at[0].part[1].rows == 360);
     data_close(s);
-    struct split_part ranges[] = {{"a", 0, 10, 20}, {"b", 0, 1797, 1797}};
+    struct split_part ranges[] = {{.name = "a", .from = 10, .to = 20},
+                                  {.name = "b", .from = 1797, .to = 1797}};
     data->split = SPLIT_ROWS;
     data->parts = ranges;
     s = open_ok();
@@ -363,6 +364,40 @@ START_TEST(members_are_checked)
 }
 END_TEST
 
+/* A formula that no text gives is refused, whatever it takes from the stack. */
+START_TEST(forged_conditions_are_refused)
+{
+    static const char *steps[][3] = {{"add"},
+                                     {".x", "=1"},
+                                     {".x", "lnot", "lt"},
+                                     {"\"mon"},
+                                     {".x", "=1", "nothing"},
+                                     {".x", "\"mon", "eq"}};
+    int32_t x[] = {5, 6, 7};
+    struct array m[] = {member("x", FT_I32, 3, 0, x, 4)};
+    struct split_part part = {.name = "train"};
+    struct data_sets *s;
+    write_file(m, 1);
+    add_field("x", DT_I32, 3, 0);
+    data->split = SPLIT_CONDITION;
+    data->parts = &part;
+    data->n_part = 1;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        part.step = steps[i];
+        part.n_step = 1 + (steps[i][1] != NULL) + (steps[i][2] != NULL);
+        sink.list.n = 0;
+        ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+        expect_refused(i < 5 ? DIAG_F3105 : DIAG_F3107, "condition of split `train`");
+    }
+    static const char *good[] = {".x", "=2", "mod", "=0", "eq"};
+    part.step = good;
+    part.n_step = 5;
+    s = open_ok();
+    ck_assert(s->at[0].part[0].rows == 1 && s->at[0].order[0] == 1);
+    data_close(s);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("data");
@@ -375,5 +410,6 @@ int main(void)
     tcase_add_test(t, columns_of_a_csv_file);
     tcase_add_test(t, columns_of_arrays);
     tcase_add_test(t, members_are_checked);
+    tcase_add_test(t, forged_conditions_are_refused);
     return suite_run("data", t, CK_FORK);
 }

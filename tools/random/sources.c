@@ -53,8 +53,8 @@ static val make_randint(struct gen *g)
 }
 static val make_step(struct gen *g)
 {
-    static const double most[] = {1e3, 1e3, 1e3};
-    uint32_t counter = below(g, 3);
+    static const double most[] = {1e3, 1e3, 1e3, 1e3};
+    uint32_t counter = below(g, 4);
     return keep(g, source(g, OP_step, NULL, 0, (int64_t[]){g->b.phase, counter}, 2, 0, NULL),
                 (struct range){0, most[counter], true});
 }

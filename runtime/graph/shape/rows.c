@@ -3,7 +3,8 @@
 
 bool shape_rows(struct shape_ctx *c)
 {
-    if (!shape_attrs(c, 3, 0) || !shape_index(c, 0, c->g->phases.n, "phase")) {
+    if (!shape_attrs(c, 3, 0) || !shape_index(c, 0, c->g->phases.n, "phase") ||
+        !shape_index(c, 1, 3, "order")) {
         return false;
     }
     const struct phase *p = &c->g->phases.at[c->s->attr[0]];

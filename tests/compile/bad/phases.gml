@@ -7,7 +7,6 @@ data digits = "digits.npz" {
     x: f32[64] = field("images") / 16
     y: i32 = field("labels") + 0.5
     z: f32[2] = zeros([2])
-    w: f32[2] = window(field("w"), 3)
     normalize = true
 }
 let net = nn.Linear{10}
@@ -24,7 +23,7 @@ phase train on digits{split = "trian", batch = B} as d {
 phase eval on digits{split = "test", bach = 10} as d {
     metric acc = mean(net(d.x))
 }
-phase lanes on digits{split = "test", batch = 10, lanes = true} as d {
+phase lanes on digits{split = "test", batch = 10, lanes = true, shuffle = true} as d {
     metric acc = mean(net(d.x))
 }
 run {
