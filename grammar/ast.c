@@ -122,8 +122,9 @@ void ast_file_doc(struct parse *p)
            (last == first || next_line(p, c[last - 1].span.end, c[last].span.start))) {
         last++;
     }
-    uint32_t next = items->n > edition ? items->at[edition]->span.start : p->n;
-    if (last > first && c[first].span.start < next && !next_line(p, c[last - 1].span.end, next)) {
+    bool alone = items->n == edition; /* nothing follows that it could belong to */
+    uint32_t next = alone ? p->n : items->at[edition]->span.start;
+    if (last > first && c[first].span.start < next && (alone || !next_line(p, c[last - 1].span.end, next))) {
         p->root->doc = doc_text(p, first, last - 1);
     }
 }

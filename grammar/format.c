@@ -68,7 +68,7 @@ static struct piece token_piece(const struct format *f, const struct token *t, c
 static void gather(struct format *f, const struct token_notes *notes, const struct parsed *parsed,
                    const unsigned char *marks)
 {
-    uint32_t c = 0, line = 0, at = 0;
+    uint32_t c = 0, column = 0, at = 0;
     for (uint32_t i = 0; i < notes->tokens.n || c < parsed->comments.n;) {
         const struct token *t = i < notes->tokens.n ? &notes->tokens.at[i] : NULL;
         const struct span *s = c < parsed->comments.n ? &parsed->comments.at[c].span : NULL;
@@ -77,12 +77,11 @@ static void gather(struct format *f, const struct token_notes *notes, const stru
             comment ? comment_piece(f, (struct range){s->start, s->end}) : token_piece(f, t, marks);
         uint32_t lines = 0;
         for (; at < p.at.start; at++) {
-            if (f->text[at] == '\n') {
-                lines++;
-                line = at + 1;
-            }
+            bool ends = f->text[at] == '\n';
+            lines += ends;
+            column = ends ? 0 : column + characters(f->text + at, 1);
         }
-        p.column = characters(f->text + line, p.at.start - line);
+        p.column = column;
         p.newline = f->at.n == 0 || lines > 0;
         p.blank = f->at.n > 0 && lines > 1;
         vec_push(f->arena, &f->at, p);
@@ -183,10 +182,11 @@ static void write_blanks(struct text *out, uint32_t n)
     text_append(out, blanks, n);
 }
 
+/* Deep nesting makes a text longer: stops where no source can be that long. */
 static void write_pieces(const struct format *f, struct text *out)
 {
     uint32_t column = 0;
-    for (uint32_t i = 0; i < f->at.n; i++) {
+    for (uint32_t i = 0; i < f->at.n && out->n <= LIMIT_SOURCE_BYTES; i++) {
         const struct piece *p = &f->at.at[i];
         if (p->newline && i > 0) {
             text_append(out, "\n\n", p->blank ? 2 : 1);
@@ -245,8 +245,8 @@ static enum status check_result(struct arena *a, struct interner *names, struct 
     sources_init(&again, a);
     diag_init(&quiet, a, &again);
     uint16_t file = sources_add(&again, source->path, out->at ? out->at : "", (uint32_t)out->n);
-    bool same = out->n <= LIMIT_SOURCE_BYTES && gml_parse(a, names, &quiet, file, &got) == ST_OK &&
-                got.comments.n == parsed->comments.n && same_tree(parsed->file, got.file);
+    bool same = gml_parse(a, names, &quiet, file, &got) == ST_OK && got.comments.n == parsed->comments.n &&
+                same_tree(parsed->file, got.file);
     if (same) {
         return ST_OK;
     }
@@ -273,6 +273,10 @@ enum status gml_format(struct arena *a, struct interner *names, struct diag_sink
     set_distances(&f);
     format_layout(&f);
     write_pieces(&f, &out);
+    if (out.n > LIMIT_SOURCE_BYTES) {
+        return diag_emit(sink, DIAG_E0109, NO_SPAN, "formatted, `%s` would have more than %d bytes",
+                         source->path, LIMIT_SOURCE_BYTES);
+    }
     TRY(check_result(a, names, sink, source, &parsed, &out));
     *text = out.at ? out.at : "";
     *n = out.n;

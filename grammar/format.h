@@ -10,8 +10,8 @@
 #include "grammar/ast.h"
 
 /* The text of source `file` of sink->sources in the style, n bytes in the arena. ST_MODEL, and errors, where
- * it does not parse; I0001 where the result would not be the same program (a fault of the formatter): then
- * there is no text. */
+ * it does not parse, E0109 where it would become too long; I0001 where the result would not be the same
+ * program (a fault of the formatter): then there is no text. */
 MUST_CHECK enum status gml_format(struct arena *a, struct interner *names, struct diag_sink *sink,
                                   uint16_t file, const char **text, size_t *n);
 

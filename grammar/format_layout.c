@@ -1,16 +1,16 @@
 /* Formatting: which pieces begin lines, and the column of each.
  *
  * Indentation: 4 for each block, 4 for a statement that goes on in another line; in brackets the column after
- * the bracket, or 4 where the bracket ends its line. Alignment: a piece that has more blanks before it than
- * it needs wants the column of the piece above or below that shares its column in the source; all of such a
- * chain get the least column that all can have. Chains are settled from left to right. Lines whose
- * indentation hangs on a bracket take no part, so that nothing feeds back.
+ * the bracket, or 4 where the bracket ends its line or stands far right. Alignment: a piece that has more
+ * blanks before it than it needs wants the column of the piece above or below that shares its column in the
+ * source; all of such a chain get the least column that all can have. Chains are settled from left to right.
+ * Lines whose indentation hangs on a bracket take no part, so that nothing feeds back.
  */
 #include <stdlib.h>
 #include "grammar/format_internal.h"
 #include "grammar/gml.tab.h"
 
-enum { INDENT = 4 };
+enum { INDENT = 4, FARTHEST = 100 }; /* brackets beyond that column align nothing */
 /* Columns of comments behind text: the first that all of the lines in a row reach, lines longer than the last
  * apart. */
 static const uint32_t stops[] = {49, 72};
@@ -53,13 +53,15 @@ struct level {
     uint32_t inside, closer; /* columns of lines in it, and of the line that closes it */
 };
 
-/* The token that says how a line is indented: that of its first piece, behind comments. NULL at the end. */
-static const struct piece *leader(const struct format *f, uint32_t i)
+/* The token that says how line i is indented: that of its first piece, behind comments. Goes on from `at`,
+ * the place found for the line before. NULL at the end. */
+static const struct piece *leader(const struct format *f, uint32_t i, uint32_t *at)
 {
-    while (i < f->at.n && f->at.at[i].comment) {
-        i++;
+    *at = *at < i ? i : *at;
+    while (*at < f->at.n && f->at.at[*at].comment) {
+        ++*at;
     }
-    return i < f->at.n ? &f->at.at[i] : NULL;
+    return *at < f->at.n ? &f->at.at[*at] : NULL;
 }
 
 static uint32_t indent_of(const struct level *top, const struct piece *first, const struct piece *lead,
@@ -79,7 +81,7 @@ static struct level level_of(const struct format *f, uint32_t i, const struct le
     const struct piece *p = &f->at.at[i];
     uint32_t base = p->block && top->block ? top->inside : line;
     bool last = i + 1 == f->at.n || f->at.at[i + 1].newline || f->at.at[i + 1].comment;
-    if (p->block || last) {
+    if (p->block || last || p->out >= FARTHEST) {
         return (struct level){p->block, top->hangs, base + INDENT, base};
     }
     return (struct level){false, true, p->out + 1, p->out};
@@ -91,7 +93,7 @@ static void place(struct format *f)
     VEC(struct level) open = {0};
     vec_push(f->arena, &open, ((struct level){.block = true}));
     const struct piece *before = NULL; /* the last token */
-    uint32_t line = 0, column = 0;
+    uint32_t line = 0, column = 0, lead = 0;
     bool hangs = false;
     for (uint32_t i = 0; i < f->at.n; i++) {
         struct piece *p = &f->at.at[i];
@@ -99,7 +101,7 @@ static void place(struct format *f)
         if (p->newline && p->follows) {
             p->out = f->at.at[i - 1].out;
         } else if (p->newline) {
-            p->out = line = indent_of(top, p, leader(f, i), before);
+            p->out = line = indent_of(top, p, leader(f, i, &lead), before);
             hangs = top->hangs;
         } else {
             p->out = column + p->space + p->move;

@@ -6,7 +6,7 @@
 #define GML_TESTS_FUZZ_TARGETS_H
 #include <stdlib.h>
 #include "compiler/compiler.h"
-#include "grammar/ast.h"
+#include "grammar/format.h"
 #include "kernels/ops.h"
 #include "runtime/format/format.h"
 #include "runtime/plan/plan.h"
@@ -154,6 +154,19 @@ static inline void fuzz_gmlb(const uint8_t *bytes, size_t n)
 
 /* -- text */
 
+/* What parses can be formatted, unless it becomes too long, and formatting again changes nothing. */
+static inline void format_twice(struct arena *a, uint16_t file, struct diag_sink *s)
+{
+    const char *once, *twice;
+    size_t n_once, n_twice;
+    enum status st = gml_format(a, interner_new(a), s, file, &once, &n_once);
+    promise(st == ST_OK || s->list.at[s->list.n - 1].code == DIAG_E0109, "what parses can be formatted", s);
+    if (st == ST_OK) {
+        file = sources_add(s->sources, "again.gml", once, (uint32_t)n_once);
+        promise(gml_format(a, interner_new(a), s, file, &twice, &n_twice) == ST_OK, "and formatted again", s);
+        promise(n_once == n_twice && !memcmp(once, twice, n_once), "with the same result", s);
+    }
+}
 static inline void fuzz_parser(const uint8_t *bytes, size_t n)
 {
     struct arena *a = arena_new();
@@ -170,6 +183,7 @@ static inline void fuzz_parser(const uint8_t *bytes, size_t n)
     diag_render(&s, DIAG_HUMAN, false, nowhere);
     if (st == ST_OK) {
         ast_print(out.file, nowhere);
+        format_twice(a, file, &s);
     }
     fclose(nowhere);
     arena_free(a);
