@@ -4,7 +4,7 @@
 set -u
 cd "$GML_SOURCE" || exit 1
 models='lstm gru rnn mlp cnn resnet unet transformer bert gpt llama mamba xlstm kan tft tlob cfc gan vae autoencoder diffusion ddpm mnist cifar'
-layers='linear embedding layer_?norm rms_?norm group_?norm batch_?norm dropout glu swiglu multi_?head rotary max_?pool avg_?pool'
+layers='linear_?layer dense embedding layer_?norm rms_?norm group_?norm batch_?norm dropout glu swiglu multi_?head rotary max_?pool avg_?pool'
 losses='mse mae huber quantile pinball focal hinge cross_?entropy bce kl_?div'
 optimizers='sgd adamw? rms_?prop lion lamb momentum nesterov cosine'
 environments='cart_?pole acrobot mountain_?car pendulum gym gymnasium'
@@ -14,10 +14,9 @@ pattern=$(echo "$words" | tr ' ' '|')
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# used: "file|word", once each. Operators of which such a word is a part are taken away first.
+# used: "file|word", once each
 find grammar compiler runtime kernels tools \( -name '*.[chly]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.proto' \) |
     xargs grep -iE "$pattern" |
-    sed -E 's/(block_linear|linear_scan)/ /g' |
     awk -F: -v OFS=: '{ file = $1; sub(/^[^:]*:/, ""); print file "|" tolower($0) }' |
     awk -F'|' -v pattern="$pattern" '
     {
