@@ -32,9 +32,10 @@ struct gemm {
 /* False when the library cannot take the operands (then cuda_matmul does). */
 bool cudalib_matmul(const struct kargs *k, struct gemm *out);
 
-/* The launches around the body of a loop; `condition` as in struct loop_params. */
-int cuda_loop_opens(const struct plan_op *op, struct launch *l);
-int cuda_loop_turns(const struct plan_op *op, uint64_t condition, struct launch *l);
+/* The launches in front of the body of a loop and at the end of each iteration; `condition` as in struct
+ * loop_params. One launch each; none in front of a loop without iterations. */
+int cuda_loop_opens(const struct plan_loop *loop, uint64_t condition, struct launch *l);
+int cuda_loop_turns(const struct plan_loop *loop, uint64_t condition, struct launch *l);
 
 /* The tick of a variant: the last launch of a step. `ring` is the device address of the mapped ring. */
 int cuda_tick(const struct plan *p, uint32_t variant, uint64_t ring, bool first, struct launch *out);

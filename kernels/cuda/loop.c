@@ -30,16 +30,17 @@ int cuda_loop_put(const struct kargs *k, const struct target *t, struct launch *
     return max < 1 ? CUDA_UNSUPPORTED : part_launch(k, &k->out[0], &k->in[0], false, t, l);
 }
 
-int cuda_loop_opens(const struct plan_op *op, struct launch *l)
+int cuda_loop_opens(const struct plan_loop *loop, uint64_t condition, struct launch *l)
 {
-    const struct plan_loop *loop = op->loop;
-    struct loop_params p = {.index = loop->counter, .first = loop->reverse ? loop->count - 1 : 0};
-    return launch_make(l, cuda_loop_function(LOOP_BEGIN, DT_NONE), 1, 1, 1, 1, &p, sizeof p);
+    struct loop_params p = {
+        .index = loop->counter, .first = loop->reverse ? loop->count - 1 : 0, .condition = condition};
+    return loop->count < 1
+               ? 0
+               : launch_make(l, cuda_loop_function(LOOP_BEGIN, DT_NONE), 1, 1, 1, 1, &p, sizeof p);
 }
 
-int cuda_loop_turns(const struct plan_op *op, uint64_t condition, struct launch *l)
+int cuda_loop_turns(const struct plan_loop *loop, uint64_t condition, struct launch *l)
 {
-    const struct plan_loop *loop = op->loop;
     struct loop_params p = {.index = loop->counter,
                             .step = loop->reverse ? -1 : 1,
                             .end = loop->reverse ? -1 : loop->count,

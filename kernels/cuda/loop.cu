@@ -1,5 +1,5 @@
-/* The parts of arrays that an iteration of a loop reads and writes, and the counter of the loop. The end of
- * an iteration tells the WHILE node of the graph whether there is another one. */
+/* The parts of arrays that an iteration of a loop reads and writes, and the counter of the loop. The
+ * beginning and the end of each iteration tell the WHILE node of the graph whether there is another one. */
 #include <cuda_runtime.h>
 #include "kernels/cuda/device.cuh"
 
@@ -21,6 +21,9 @@ template <class T> __global__ void part_kernel(char *arena, const __grid_constan
 __global__ void begin_kernel(char *arena, const __grid_constant__ struct loop_params p)
 {
     *(int32_t *)(arena + p.index) = (int32_t)p.first;
+    if (p.condition) { /* what the last run of this loop left is 0: a loop inside of a loop runs again */
+        cudaGraphSetConditional((cudaGraphConditionalHandle)p.condition, 1);
+    }
 }
 
 __global__ void end_kernel(char *arena, const __grid_constant__ struct loop_params p)

@@ -190,7 +190,7 @@ static enum status run_ops(struct cpu_exec *e, uint32_t variant)
         next = host_step(e->arena, v, i, e->pool);
         part_end(e, v->op[i].part);
         if (e->debug) {
-            TRY(debug_after(e->plan, e->debug, variant, i, e->arena, e->error, ERROR_TEXT));
+            TRY(debug_after(e->plan, e->debug, variant, i, next, e->arena, e->error, ERROR_TEXT));
         }
     }
     return ST_OK;

@@ -134,10 +134,10 @@ static enum status report(const struct plan *p, const struct plan_variant *v, ui
 }
 
 enum status debug_after(const struct plan *p, const struct debug_variant *d, uint32_t variant, uint32_t i,
-                        char *arena, char *why, size_t n)
+                        uint32_t next, char *arena, char *why, size_t n)
 {
     const struct plan_variant *v = &p->variant[variant];
-    for (uint32_t j = v->die0 ? v->die0[i] : 0; v->die0 && j < v->die0[i + 1]; j++) {
+    for (uint32_t j = v->die0 ? v->die0[i] : 0; v->die0 && j < v->die0[next]; j++) {
         const struct plan_buffer *b = &p->buffer[v->dying[j]];
         memset(arena + b->offset, POISON, b->bytes);
     }

@@ -29,9 +29,10 @@ struct debug_variant *debug_make(const struct plan *p, struct arena *a);
 /* Before the first op: everything planned becomes NaN (raw rows of data sets excepted), red zones get their
  * pattern. */
 void debug_begin(const struct plan *p, const struct debug_variant *d, uint32_t variant, char *arena);
-/* After op i: NaN into what died with it; ST_INTERNAL and a text when a red zone was written. */
+/* After op i, when op `next` comes: NaN into what died with it, nothing where another iteration of a loop
+ * begins; ST_INTERNAL and a text when a red zone was written. */
 MUST_CHECK enum status debug_after(const struct plan *p, const struct debug_variant *d, uint32_t variant,
-                                   uint32_t i, char *arena, char *why, size_t n);
+                                   uint32_t i, uint32_t next, char *arena, char *why, size_t n);
 /* After the tick. */
 MUST_CHECK enum status debug_end(const struct plan *p, const struct debug_variant *d, uint32_t variant,
                                  char *arena, char *why, size_t n);

@@ -1,5 +1,7 @@
 /* CUDA without a GPU: kernels are opaque pointers, the device's memory is the host's, a launch runs nothing
- * but ticks. Every handle is counted, every call can be made to fail. Included by the tests of this folder.
+ * but ticks and the counting of loops. Every handle is counted, every call can be made to fail, and the rules
+ * of WHILE nodes are kept: a condition has one node, in the graph it was made for, and a graph with such a
+ * node is instantiated once. Included by the tests of this folder.
  */
 #ifndef GML_TESTS_CUDA_FAKE_H
 #define GML_TESTS_CUDA_FAKE_H
@@ -80,11 +82,23 @@ const void *cuda_tick_function(void)
     return fake_function(OP_COUNT, 0, 0, 0);
 }
 
-/* -- the api. A graph and an executable graph are lists of launches. */
-struct fake_graph {
-    int n;
-    struct launch launch[1024];
+/* -- the api. A graph and an executable graph are lists of nodes: launches, and loops over another list. */
+struct fake_graph;
+struct fake_node {
+    struct launch launch;
+    struct fake_graph *body; /* owned; NULL: a launch */
+    uint64_t condition;
 };
+struct fake_graph {
+    int n, execs;
+    struct fake_node node[512];
+};
+/* What ran: a function, and for the parts of arrays the counter of their loop. */
+struct fake_ran {
+    const void *function;
+    int32_t index;
+};
+enum { FAKE_TRACE = 4096, FAKE_CONDITIONS = 64 };
 struct fake_cuda {
     int devices, driver, sm;
     bool has_library;
@@ -102,6 +116,13 @@ struct fake_cuda {
         bool written;
     } region[256];
     int n_region;
+    struct fake_condition {
+        const struct fake_graph *graph;
+        bool used, value;
+    } condition[FAKE_CONDITIONS]; /* handle - 1 */
+    int n_condition;
+    struct fake_ran trace[FAKE_TRACE];
+    int n_trace;
 };
 static struct fake_cuda fake;
 
@@ -116,9 +137,41 @@ static int fake_release(void *p)
     free(p);
     return 0;
 }
+static void fake_set_condition(uint64_t handle, bool value)
+{
+    if (handle) {
+        fake.condition[handle - 1].value = value;
+    }
+}
+/* A kernel of loops; returns the counter that it read. */
+static int32_t fake_run_loop(const struct launch *l, char *arena)
+{
+    struct loop_params p;
+    memcpy(&p, l->params, sizeof p);
+    int32_t *index = (int32_t *)(void *)(arena + p.index), read = *index;
+    switch (fake_function_last(l->function)) {
+    case LOOP_BEGIN:
+        *index = (int32_t)p.first;
+        fake_set_condition(p.condition, true);
+        return 0;
+    case LOOP_END:
+        *index += (int32_t)p.step;
+        fake_set_condition(p.condition, *index != p.end);
+        return read;
+    default:
+        return read;
+    }
+}
 static void fake_run(const struct launch *l, void *arena)
 {
+    struct fake_ran ran = {.function = l->function};
     fake.kernels++;
+    if (fake_function_op(l->function) == OP_loop_in) {
+        ran.index = fake_run_loop(l, arena);
+    }
+    if (fake.n_trace < FAKE_TRACE) {
+        fake.trace[fake.n_trace++] = ran;
+    }
     if (l->function == cuda_tick_function() && !fake.stuck) {
         struct tick_params t;
         memcpy(&t, l->params, sizeof t);
@@ -315,28 +368,84 @@ static int fake_graph_create(void *ctx, void **out)
     *out = fake_handle(calloc(1, sizeof(struct fake_graph)));
     return 0;
 }
+static void fake_graph_free(struct fake_graph *g)
+{
+    for (int i = 0; i < g->n; i++) {
+        if (g->node[i].body) {
+            fake_graph_free(g->node[i].body);
+        }
+    }
+    fake_release(g);
+}
+static struct fake_graph *fake_graph_copy(const struct fake_graph *g)
+{
+    struct fake_graph *copy = malloc(sizeof *copy);
+    memcpy(copy, g, sizeof *copy);
+    for (int i = 0; i < g->n; i++) {
+        copy->node[i].body = g->node[i].body ? fake_graph_copy(g->node[i].body) : NULL;
+    }
+    return fake_handle(copy);
+}
+static bool fake_has_loop(const struct fake_graph *g)
+{
+    bool loop = false;
+    for (int i = 0; i < g->n; i++) {
+        loop |= g->node[i].body != NULL;
+    }
+    return loop;
+}
 static int fake_graph_destroy(void *ctx, void *graph)
 {
     (void)ctx;
-    return fake_release(graph);
+    fake_graph_free(graph);
+    return 0;
+}
+static struct fake_node *fake_append(struct fake_graph *g, struct cuda_tail *tail)
+{
+    if (tail->n != (g->n > 0) || (tail->n && tail->node[0] != &g->node[g->n - 1]) || g->n == 512) {
+        return NULL; /* not a chain */
+    }
+    struct fake_node *node = &g->node[g->n++];
+    *tail = (struct cuda_tail){.node = {node}, .n = 1};
+    return node;
 }
 static int fake_node_add(void *ctx, void *graph, struct cuda_tail *tail, const struct launch *l, void *arena)
 {
     (void)ctx;
     (void)arena;
-    struct fake_graph *g = graph;
-    if (tail->n != (g->n > 0)) {
-        return 1; /* not a chain */
+    struct fake_node *node = fake_append(graph, tail);
+    if (node) {
+        node->launch = *l;
     }
-    g->launch[g->n] = *l;
-    *tail = (struct cuda_tail){.node = {&g->launch[g->n++]}, .n = 1};
+    return !node;
+}
+static int fake_condition_create(void *ctx, void *graph, uint64_t *out)
+{
+    (void)ctx;
+    if (fake.n_condition == FAKE_CONDITIONS) {
+        return 1;
+    }
+    fake.condition[fake.n_condition++].graph = graph;
+    *out = (uint64_t)fake.n_condition;
     return 0;
+}
+static int fake_while_add(void *ctx, void *graph, struct cuda_tail *tail, uint64_t condition, void **body)
+{
+    (void)ctx;
+    struct fake_condition *c = &fake.condition[condition - 1];
+    struct fake_node *node = c->graph == graph && !c->used ? fake_append(graph, tail) : NULL;
+    if (node) {
+        c->used = true;
+        node->condition = condition;
+        *body = node->body = fake_handle(calloc(1, sizeof(struct fake_graph)));
+    }
+    return !node;
 }
 static int fake_node_set(void *ctx, void *node, const struct launch *l, void *arena)
 {
     (void)ctx;
     (void)arena;
-    *(struct launch *)node = *l;
+    ((struct fake_node *)node)->launch = *l;
     return 0;
 }
 static int fake_graph_nodes(void *ctx, void *graph, uint64_t *out)
@@ -359,15 +468,22 @@ static int fake_capture_end(void *ctx, void *stream, struct cuda_tail *tail)
     (void)ctx;
     (void)stream;
     fake.capturing = 0;
-    *tail = (struct cuda_tail){.node = {&fake.into->launch[fake.into->n - 1]}, .n = 1};
+    *tail = (struct cuda_tail){.node = {&fake.into->node[fake.into->n - 1]}, .n = 1};
     return 0;
 }
 static int fake_exec_create(void *ctx, void *graph, void **out)
 {
     (void)ctx;
-    struct fake_graph *g = malloc(sizeof *g);
-    *g = *(struct fake_graph *)graph;
-    *out = fake_handle(g);
+    struct fake_graph *g = graph;
+    if (g->execs++ > 0 && fake_has_loop(g)) {
+        return 1;
+    }
+    for (int i = 0; i < fake.n_condition; i++) {
+        if (fake.condition[i].graph == graph && !fake.condition[i].used) {
+            return 1;
+        }
+    }
+    *out = fake_graph_copy(g);
     return 0;
 }
 static int fake_exec_upload(void *ctx, void *exec, void *stream)
@@ -377,20 +493,32 @@ static int fake_exec_upload(void *ctx, void *exec, void *stream)
     return exec ? 0 : 1;
 }
 static void *fake_arena_address; /* graphs hold their arguments; here the test says where the arena is */
+static void fake_run_graph(const struct fake_graph *g)
+{
+    for (int i = 0; i < g->n; i++) {
+        if (!g->node[i].body) {
+            fake_run(&g->node[i].launch, fake_arena_address);
+        }
+        while (g->node[i].body && fake.condition[g->node[i].condition - 1].value) {
+            fake_run_graph(g->node[i].body);
+        }
+    }
+}
 static int fake_exec_launch(void *ctx, void *exec, void *stream)
 {
     (void)ctx;
     (void)stream;
-    const struct fake_graph *g = exec;
-    for (int i = 0; i < g->n; i++) {
-        fake_run(&g->launch[i], fake_arena_address);
+    for (int i = 0; i < fake.n_condition; i++) {
+        fake.condition[i].value = true;
     }
+    fake_run_graph(exec);
     return 0;
 }
 static int fake_exec_destroy(void *ctx, void *exec)
 {
     (void)ctx;
-    return fake_release(exec);
+    fake_graph_free(exec);
+    return 0;
 }
 static int fake_library_open(void *ctx, const char *path, void **out)
 {
@@ -418,12 +546,12 @@ static int fake_matmul_run(void *ctx, void *plan, void *arena, void *stream)
 {
     (void)ctx;
     (void)plan;
-    (void)arena;
     (void)stream;
+    struct launch l = {.function = fake_function(OP_matmul, 1, 0, 0)};
     if (fake.capturing) {
-        fake.into->launch[fake.into->n++] = (struct launch){.function = fake_function(OP_matmul, 1, 0, 0)};
+        fake.into->node[fake.into->n++].launch = l;
     } else {
-        fake.kernels++;
+        fake_run(&l, arena);
     }
     return 0;
 }

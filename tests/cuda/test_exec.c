@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include "runtime/base/seam.h"
 #include "tests/cuda/fake_cuda.h"
-#include "tests/suite.h"
+#include "tests/plan/make_loop.h"
 
 enum { ARENA = 1 << 20, CONTROL = 4096, PLANNED = 512 << 10 };
 
@@ -106,18 +106,22 @@ static struct control *control_block(struct exec *e)
 }
 
 /* Opens, allocates, prepares, uploads a control block. */
-static enum status start(const struct exec_options *o, struct exec **out)
+static enum status start_plan(const struct exec_options *o, const struct plan *p, struct exec **out)
 {
     char why[512] = "";
     static struct control c;
     *out = NULL;
     TRY(fake_backend.open(o, out, why, sizeof why));
-    TRY(fake_backend.arena(*out, ARENA));
+    TRY(fake_backend.arena(*out, p->device_bytes));
     fake_arena_address = (*out)->arena;
-    TRY(fake_backend.prepare(*out, &plan));
+    TRY(fake_backend.prepare(*out, p));
     c = (struct control){.key = 5};
     c.phase[1].rows = 100;
-    return fake_backend.upload(*out, CONTROL, &c, sizeof c);
+    return fake_backend.upload(*out, p->control, &c, sizeof c);
+}
+static enum status start(const struct exec_options *o, struct exec **out)
+{
+    return start_plan(o, &plan, out);
 }
 
 START_TEST(one_launch_per_step)
@@ -263,8 +267,8 @@ START_TEST(debug_plan)
     ck_assert_uint_eq(e->variant[1].n_gap, 3);
     ck_assert_int_eq(cuda_debug_before(e, 1), ST_OK);
     e->arena[PLANNED + 512 + 256 + 3] = 0;
-    ck_assert_int_eq(cuda_debug_after(e, 1, 0), ST_OK); /* beside another value */
-    ck_assert_int_eq(cuda_debug_after(e, 1, 1), ST_INTERNAL);
+    ck_assert_int_eq(cuda_debug_after(e, 1, 0, 1), ST_OK); /* beside another value */
+    ck_assert_int_eq(cuda_debug_after(e, 1, 1, 2), ST_INTERNAL);
     ck_assert_ptr_nonnull(strstr(cuda_error_text(e), "`relu`"));
     ck_assert_ptr_nonnull(strstr(cuda_error_text(e), "byte 3"));
     ck_assert_int_eq(cuda_debug_end(e, 1), ST_INTERNAL);
@@ -292,11 +296,11 @@ START_TEST(debug_plan_declares)
     ck_assert_uint_eq(fake.region[control].bytes, sizeof(struct control));
     ck_assert(declared(e, 2) && declared(e, 3) && declared(e, 4));
     ck_assert_int_lt(fake_region_at(e->arena + PLANNED + 256, 256), 0); /* the red zone */
-    ck_assert_int_eq(cuda_debug_after(e, 1, 0), ST_OK);
+    ck_assert_int_eq(cuda_debug_after(e, 1, 0, 1), ST_OK);
     ck_assert(declared(e, 2));
-    ck_assert_int_eq(cuda_debug_after(e, 1, 1), ST_OK);
+    ck_assert_int_eq(cuda_debug_after(e, 1, 1, 2), ST_OK);
     ck_assert(!declared(e, 2) && declared(e, 3) && declared(e, 4));
-    ck_assert_int_eq(cuda_debug_after(e, 1, 2), ST_OK);
+    ck_assert_int_eq(cuda_debug_after(e, 1, 2, 3), ST_OK);
     ck_assert(!declared(e, 3) && declared(e, 4));
     float value = *(float *)(e->arena + operands[3].offset);
     ck_assert(value == value);
@@ -346,11 +350,150 @@ START_TEST(refusals)
 }
 END_TEST
 
-static enum status whole_run(const struct exec_options *o)
+/* -- loops */
+
+/* Variant 1: iterations around `inner` iterations around one kernel. */
+static const struct plan *plan_loops(int64_t n, int64_t inner, bool reverse, bool no_reuse)
+{
+    struct looped k = make_looped(n, inner, reverse);
+    struct plan *p = make_plan(&k.m, &(struct plan_options){.target = {.name = "cuda", .sm = 90, .n_sm = 132},
+                                                            .no_reuse = no_reuse});
+    ck_assert_int_eq(plan_find(p, k.phase, false) - p->variant, 1);
+    return p;
+}
+
+struct loops_run {
+    int n_trace;
+    struct fake_ran trace[FAKE_TRACE];
+    uint64_t launches, kernels, updates;
+    int conditions;
+};
+/* Launch 2 of a run (without `first`). */
+static void run_loops(const struct exec_options *o, const struct plan *p, struct loops_run *r)
+{
+    struct exec *e;
+    struct exec_counts n;
+    fake_reset();
+    ck_assert_int_eq(start_plan(o, p, &e), ST_OK);
+    ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    cuda_counts(e, &n, true);
+    fake.n_trace = 0;
+    ck_assert_int_eq(cuda_launch(e, 1, false), ST_OK);
+    ck_assert_int_eq(cuda_slot(e, 2, true)->step, 2);
+    cuda_counts(e, &n, true);
+    r->n_trace = fake.n_trace;
+    memcpy(r->trace, fake.trace, sizeof r->trace);
+    r->launches = n.launches;
+    r->kernels = n.kernels_per_launch;
+    r->updates = n.graph_updates;
+    r->conditions = fake.n_condition;
+    cuda_close(e);
+    ck_assert_int_eq(fake.alive, 0);
+}
+
+/* In each iteration xt is read and y is written; nobody spoils the counter. */
+static void check_indices(const struct loops_run *r, int64_t n, bool reverse)
+{
+    int seen = 0;
+    for (int i = 0; i < r->n_trace; i++) {
+        if (r->trace[i].function == fake_function(OP_loop_in, DT_F32, 0, LOOP_PART)) {
+            int64_t step = seen++ / 2;
+            ck_assert_int_eq(r->trace[i].index, reverse ? n - 1 - step : step);
+        }
+    }
+    ck_assert_int_eq(seen, 2 * n);
+}
+
+/* What one graph launch runs is what the host would launch kernel by kernel, in that order and with the same
+ * counters; both are counted right. */
+static void check_loops(int64_t n, int64_t inner, bool reverse, int conditions)
+{
+    static struct loops_run whole, eager, parts, debug;
+    const struct plan *p = plan_loops(n, inner, reverse, false);
+    run_loops(&(struct exec_options){0}, p, &whole);
+    run_loops(&(struct exec_options){.eager = true}, p, &eager);
+    run_loops(&(struct exec_options){.parts = true}, p, &parts);
+    run_loops(&(struct exec_options){.debug_plan = true}, plan_loops(n, inner, reverse, true), &debug);
+    ck_assert_int_lt(whole.n_trace, FAKE_TRACE);
+    ck_assert_int_eq(whole.n_trace, eager.n_trace);
+    ck_assert_int_eq(memcmp(whole.trace, eager.trace, sizeof *whole.trace * (size_t)whole.n_trace), 0);
+    ck_assert_int_eq(parts.n_trace, whole.n_trace);
+    ck_assert_int_eq(memcmp(whole.trace, parts.trace, sizeof *whole.trace * (size_t)whole.n_trace), 0);
+    ck_assert_uint_eq(whole.kernels, (uint64_t)whole.n_trace);
+    ck_assert_uint_eq(eager.kernels, (uint64_t)whole.n_trace);
+    ck_assert_uint_eq(debug.kernels, (uint64_t)debug.n_trace);
+    ck_assert_uint_eq(whole.launches, 1);
+    ck_assert_uint_eq(eager.launches, (uint64_t)whole.n_trace);
+    ck_assert_int_eq(whole.conditions, conditions);
+    check_indices(&whole, n, reverse);
+    check_indices(&debug, n, reverse);
+    make_free_all();
+}
+
+/* Conditions: two graphs, which differ in their tick, hold the WHILE nodes each. */
+START_TEST(loops)
+{
+    const struct {
+        int64_t n, inner;
+        int conditions;
+    } row[] = {
+        {0, 2, 0},   /* nothing runs */
+        {1, 2, 0},   /* written out, */
+        {4, 2, 0},   /* one inside of the other */
+        {20, 2, 2},  /* the inner one written out */
+        {3, 30, 2},  /* and here too: 61 kernels */
+        {2, 31, 2},  /* 63, */
+        {2, 32, 4},  /* 65: a WHILE node in the body of another */
+        {7, 100, 4}, /* which runs anew in each iteration */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        check_loops(row[i].n, row[i].inner, i % 2, row[i].conditions);
+    }
+}
+END_TEST
+
+/* Overflowing counts stay at the top. */
+START_TEST(kernels_of_endless_loops)
+{
+    const struct plan_loop outer = {.count = INT32_MAX, .begin = 0, .end = 5},
+                           middle = {.count = INT32_MAX, .begin = 1, .end = 4},
+                           inner = {.count = INT32_MAX, .begin = 2, .end = 3};
+    const struct plan_loop *of[] = {&outer, &middle, &inner, &inner, &middle, &outer};
+    struct cuda_step step[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        step[i] = (struct cuda_step){.op = i, .n_launch = 1, .loop = of[i]};
+    }
+    const struct cuda_variant v = {.step = step, .n_step = 6};
+    ck_assert_uint_eq(cuda_step_kernels(&v, 2, 4), (uint64_t)INT32_MAX + 1);
+    ck_assert_uint_eq(cuda_step_kernels(&v, 0, 6), UINT64_MAX);
+    ck_assert(!cuda_unrolls(&v, &inner));
+}
+END_TEST
+
+/* A value of the body is declared anew in each iteration, one from outside until the loop ends; dead ones are
+ * poisoned at the same moments. */
+START_TEST(loops_declare)
+{
+    for (int listens = 0; listens < 2; listens++) {
+        struct exec *e;
+        const struct plan *p = plan_loops(2, 2, false, true);
+        fake_reset();
+        fake.listens = listens;
+        ck_assert_int_eq(start_plan(&(struct exec_options){.debug_plan = true}, p, &e), ST_OK);
+        for (int i = 0; i < 3; i++) {
+            ck_assert_msg(cuda_launch(e, 1, i == 0) == ST_OK, "%s", cuda_error_text(e));
+        }
+        cuda_close(e);
+        make_free_all();
+    }
+}
+END_TEST
+
+static enum status whole_run(const struct exec_options *o, const struct plan *p)
 {
     struct exec *e;
     struct control c;
-    enum status s = start(o, &e);
+    enum status s = start_plan(o, p, &e);
     for (int i = 1; i <= 3 && s == ST_OK; i++) {
         s = cuda_launch(e, 1, i == 1);
     }
@@ -361,7 +504,7 @@ static enum status whole_run(const struct exec_options *o)
         s = cuda_parts(e, (double[PART_COUNT]){0});
     }
     if (s == ST_OK) {
-        s = cuda_download(e, CONTROL, &c, sizeof c);
+        s = cuda_download(e, p->control, &c, sizeof c);
     }
     if (s != ST_OK && e) {
         ck_assert_ptr_nonnull(strstr(cuda_error_text(e), cuda_call_name[fail_which]));
@@ -370,22 +513,24 @@ static enum status whole_run(const struct exec_options *o)
     return s;
 }
 
-/* Every call fails once, in every mode; only those of cuda_close may be ignored. */
+/* Every call fails once, in every mode, without and with loops; only those of cuda_close may be ignored. */
 START_TEST(every_call_can_fail)
 {
     const struct exec_options mode[] = {
         {0}, {.eager = true}, {.parts = true}, {.debug_plan = true}, {.debug_plan = true}};
-    for (size_t m = 0; m < sizeof mode / sizeof *mode; m++) {
+    for (size_t m = 0; m < 2 * sizeof mode / sizeof *mode; m++) {
+        const struct exec_options *o = &mode[m / 2];
+        const struct plan *p = m % 2 ? plan_loops(2, 40, false, o->debug_plan) : &plan;
         fake_reset();
-        fake.listens = m == 4;
-        ck_assert_int_eq(whole_run(&mode[m]), ST_OK);
+        fake.listens = m / 2 == 4;
+        ck_assert_int_eq(whole_run(o, p), ST_OK);
         int calls = fail_calls, ignored = 0;
         ck_assert_int_gt(calls, 20);
         for (int i = 0; i < calls; i++) {
             fake_reset();
-            fake.listens = m == 4;
+            fake.listens = m / 2 == 4;
             fail_at = i;
-            enum status s = whole_run(&mode[m]);
+            enum status s = whole_run(o, p);
             bool releases = fake_releases(fail_which);
             bool last_sync = fail_which == CUDA_CALL_stream_sync && s == ST_OK;
             ck_assert_msg(releases || last_sync || s == ST_DEVICE, "call %d (%s) gave %d", i,
@@ -399,8 +544,9 @@ START_TEST(every_call_can_fail)
         fake_reset();
         fail_at = 6;
         fail_code = CUDA_NO_MEMORY;
-        ck_assert_int_eq(whole_run(&mode[m]), ST_RESOURCE);
+        ck_assert_int_eq(whole_run(o, p), ST_RESOURCE);
     }
+    make_free_all();
 }
 END_TEST
 
@@ -415,6 +561,9 @@ int main(void)
     tcase_add_test(t, modes);
     tcase_add_test(t, debug_plan);
     tcase_add_test(t, debug_plan_declares);
+    tcase_add_test(t, loops);
+    tcase_add_test(t, kernels_of_endless_loops);
+    tcase_add_test(t, loops_declare);
     tcase_add_test(t, refusals);
     tcase_add_test(t, every_call_can_fail);
     return suite_run("cuda exec", t, CK_FORK);

@@ -5,6 +5,10 @@
  * Ownership: every *_create, *_alloc, *_open, matmul_plan gives a handle for its counterpart to release.
  * Handles are never NULL on success, with two exceptions: matmul_plan gives NULL where the library has no
  * algorithm for the product, heap_open where no tool listens.
+ *
+ * Loops: condition_create makes the condition of one WHILE node of that graph, true at the start of a launch;
+ * kernels set it. while_add appends the node and gives the graph of its body, which belongs to the node and
+ * is filled like any other. A graph that holds a WHILE node can be instantiated once only.
  */
 #ifndef GML_EXEC_CUDA_API_H
 #define GML_EXEC_CUDA_API_H

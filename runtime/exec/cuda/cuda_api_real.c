@@ -195,6 +195,31 @@ static int node_add(void *ctx, void *graph, struct cuda_tail *tail, const struct
     }
     return code;
 }
+static int condition_create(void *ctx, void *graph, uint64_t *out)
+{
+    UNUSED_CTX;
+    cudaGraphConditionalHandle handle = 0;
+    int code = (int)cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+    *out = handle;
+    return code;
+}
+static int while_add(void *ctx, void *graph, struct cuda_tail *tail, uint64_t condition, void **body)
+{
+    UNUSED_CTX;
+    cudaGraphEdgeData edge[CUDA_TAIL];
+    struct cudaGraphNodeParams p = {.type = cudaGraphNodeTypeConditional};
+    p.conditional.handle = condition;
+    p.conditional.type = cudaGraphCondTypeWhile;
+    p.conditional.size = 1;
+    cudaGraphNode_t node = NULL;
+    int code = (int)cudaGraphAddNode(&node, graph, (const cudaGraphNode_t *)tail->node, edges_of(tail, edge),
+                                     (size_t)tail->n, &p);
+    if (!code) {
+        *tail = (struct cuda_tail){.node = {node}, .n = 1};
+        *body = p.conditional.phGraph_out[0];
+    }
+    return code;
+}
 static int node_set(void *ctx, void *node, const struct launch *l, void *arena)
 {
     UNUSED_CTX;

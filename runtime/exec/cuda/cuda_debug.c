@@ -109,14 +109,14 @@ enum status cuda_debug_op(struct exec *e, uint32_t variant, uint32_t op)
     return e->heap ? cuda_declare_op(e, variant, op) : ST_OK;
 }
 
-enum status cuda_debug_after(struct exec *e, uint32_t variant, uint32_t op)
+enum status cuda_debug_after(struct exec *e, uint32_t variant, uint32_t op, uint32_t next)
 {
     if (e->heap) {
-        return cuda_declare_after(e, variant, op);
+        return cuda_declare_after(e, variant, op, next);
     }
     const struct plan_variant *pv = &e->plan->variant[variant];
     TRY(check_output(e, variant, op));
-    for (uint32_t i = pv->die0 ? pv->die0[op] : 0; pv->die0 && i < pv->die0[op + 1]; i++) {
+    for (uint32_t i = pv->die0 ? pv->die0[op] : 0; pv->die0 && i < pv->die0[next]; i++) {
         const struct plan_buffer *b = &e->plan->buffer[pv->dying[i]];
         if (is_planned(e->plan, b->offset) && b->bytes > 0) {
             CUDA_TRY(e, fill, e->arena + b->offset, POISON, b->bytes, e->stream);

@@ -3,7 +3,8 @@
  * what this launch has not written yet.
  *
  * What outlives a tick is declared once, as written. The values of a variant are declared before its launch,
- * as unwritten, and taken back when they die; scratch lives as long as its op. (Plans for --debug-plan reuse
+ * as unwritten, and taken back when they die, those inside of a loop in each iteration; scratch lives as long
+ * as its op. (Plans for --debug-plan reuse
  * nothing, so regions never overlap.) Without a tool that listens there is no heap, and cuda_debug.c poisons
  * and reads back instead; with one it must not, since a fill is a write and a read-back an access between
  * values.
@@ -97,13 +98,25 @@ enum status cuda_declare_before(struct exec *e, uint32_t variant)
     return ST_OK;
 }
 
+/* Another iteration of a loop begins: what died in its body is declared anew, as unwritten. */
+static enum status open_again(struct exec *e, const struct plan_variant *pv, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = pv->die0[from]; i < pv->die0[to]; i++) {
+        const struct plan_buffer *b = &e->plan->buffer[pv->dying[i]];
+        if (is_planned(e, b)) {
+            TRY(open_region(e, b->offset, b->bytes));
+        }
+    }
+    return ST_OK;
+}
+
 enum status cuda_declare_op(struct exec *e, uint32_t variant, uint32_t op)
 {
     const struct kargs *k = &e->plan->variant[variant].op[op].k;
     return open_region(e, k->work, k->work_bytes);
 }
 
-enum status cuda_declare_after(struct exec *e, uint32_t variant, uint32_t op)
+enum status cuda_declare_after(struct exec *e, uint32_t variant, uint32_t op, uint32_t next)
 {
     const struct plan_variant *pv = &e->plan->variant[variant];
     const struct kargs *k = &pv->op[op].k;
@@ -111,13 +124,13 @@ enum status cuda_declare_after(struct exec *e, uint32_t variant, uint32_t op)
     if (k->work_bytes > 0) {
         TRY(close_region(e, k->work));
     }
-    for (uint32_t i = pv->die0 ? pv->die0[op] : 0; pv->die0 && i < pv->die0[op + 1]; i++) {
+    for (uint32_t i = pv->die0 ? pv->die0[op] : 0; pv->die0 && i < pv->die0[next]; i++) {
         const struct plan_buffer *b = &e->plan->buffer[pv->dying[i]];
         if (is_planned(e, b)) {
             TRY(close_region(e, b->offset));
         }
     }
-    return ST_OK;
+    return pv->die0 && next <= op ? open_again(e, pv, next, op) : ST_OK;
 }
 
 enum status cuda_declare_end(struct exec *e, uint32_t variant)

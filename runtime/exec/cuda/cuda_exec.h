@@ -4,6 +4,10 @@
  * library products planned), then built into two executable graphs that differ in the tick's `first`; a step
  * is one graph launch. --eager and --debug-plan launch the same descriptions one by one; --parts cuts the
  * graph where the part changes.
+ *
+ * A loop becomes a WHILE node whose body is a graph of its own, inside of which loops become WHILE nodes
+ * again; the kernels that count its iterations set the condition. One that comes to at most CUDA_UNROLL
+ * kernels in all is written out instead. Kernel by kernel the host counts. A loop is never cut by --parts.
  */
 #ifndef GML_EXEC_CUDA_EXEC_H
 #define GML_EXEC_CUDA_EXEC_H
@@ -13,6 +17,8 @@ enum {
     CUDA_IN_FLIGHT = 2,
     CUDA_WATCHDOG = 60 /* seconds */,
     CUDA_WORKSPACE = 32 << 20,
+    CUDA_UNROLL = 64, /* kernels, those that count included; loops inside count whole. A WHILE node starts an
+                         iteration in some microseconds, about as long as a few kernels of a chain take */
     CUDA_SEGMENTS = PART_COUNT
 };
 
@@ -23,6 +29,8 @@ struct cuda_step {
     void *library_plan; /* owned; NULL for kernels */
     struct launch *launch;
     uint32_t n_launch;
+    const struct plan_loop *loop; /* of the steps that begin and end one, else NULL */
+    int64_t turns;                /* kernel by kernel, of an end: iterations done */
 };
 /* A run of bytes between buffers that nothing may write (--debug-plan). */
 struct cuda_gap {
@@ -37,7 +45,8 @@ struct cuda_variant {
     void *exec[2][CUDA_SEGMENTS]; /* owned; all but the last segment are shared and live in [0] */
     uint8_t part[CUDA_SEGMENTS];  /* of the segment */
     uint32_t n_segment;
-    uint64_t kernels;
+    uint64_t
+        kernels; /* of a launch, in all iterations of its loops; a product kernel by kernel counts as one */
     struct cuda_gap *gap;
     uint32_t n_gap;
 };
@@ -95,6 +104,16 @@ enum status cuda_step_issue(struct exec *e,
                             const struct cuda_step *s); /* on the stream, eager or under capture */
 void cuda_variants_release(struct exec *e);
 
+/* cuda_loop.c */
+/* Kernels of the steps from .. to - 1, in all iterations of their loops; a library product counts as one.
+ * Stops at UINT64_MAX. */
+uint64_t cuda_step_kernels(const struct cuda_variant *v, uint32_t from, uint32_t to);
+uint64_t cuda_add_times(uint64_t sum, uint64_t n, uint64_t times); /* sum + n * times, at most UINT64_MAX */
+/* Whether the loop is written out in the graph around it. */
+bool cuda_unrolls(const struct cuda_variant *v, const struct plan_loop *l);
+/* Kernel by kernel: the step that comes after step i. */
+uint32_t cuda_next(struct cuda_variant *v, uint32_t i);
+
 /* cuda_launch.c: steps, ring, flow control */
 enum status cuda_launch(struct exec *e, uint32_t variant, bool first);
 const struct ring_slot *cuda_slot(struct exec *e, uint64_t n, bool wait);
@@ -109,11 +128,12 @@ enum status cuda_part_end(struct exec *e, uint8_t part);
 enum status cuda_parts(struct exec *e, double seconds[PART_COUNT]);
 const char *cuda_error_text(struct exec *e);
 
-/* cuda_debug.c */
+/* cuda_debug.c. next: the op that runs after this one; it lies behind where a loop has no iterations, and in
+ * front where another iteration begins: then nothing dies. */
 enum status cuda_debug_prepare(struct exec *e, uint32_t variant);
 enum status cuda_debug_before(struct exec *e, uint32_t variant);
 enum status cuda_debug_op(struct exec *e, uint32_t variant, uint32_t op);
-enum status cuda_debug_after(struct exec *e, uint32_t variant, uint32_t op);
+enum status cuda_debug_after(struct exec *e, uint32_t variant, uint32_t op, uint32_t next);
 enum status cuda_debug_end(struct exec *e, uint32_t variant);
 
 /* cuda_declare.c: the same moments, told to a tool. `open` asks for one (e->heap stays NULL without it) once
@@ -121,7 +141,7 @@ enum status cuda_debug_end(struct exec *e, uint32_t variant);
 enum status cuda_declare_open(struct exec *e);
 enum status cuda_declare_before(struct exec *e, uint32_t variant);
 enum status cuda_declare_op(struct exec *e, uint32_t variant, uint32_t op);
-enum status cuda_declare_after(struct exec *e, uint32_t variant, uint32_t op);
+enum status cuda_declare_after(struct exec *e, uint32_t variant, uint32_t op, uint32_t next);
 enum status cuda_declare_end(struct exec *e, uint32_t variant);
 
 /* A backend over any api: everything but `open`, which the caller supplies. */

@@ -1,7 +1,24 @@
 /* Building the executable graphs of a variant: explicit kernel nodes in a chain, library products captured in
- * place, the tick last. The tick node is set to the other `first` before the second instantiation; nothing is
- * updated after that. */
+ * place, loops as WHILE nodes, the tick last. The tick node is set to the other `first` before the second
+ * instantiation; nothing is updated after that. */
 #include "runtime/exec/cuda/cuda_exec.h"
+
+/* A chain under construction: a graph, or the body of a WHILE node, which owns it then. */
+struct cuda_line {
+    void *graph;
+    struct cuda_tail tail;
+    uint32_t whiles;   /* WHILE nodes of the chain, */
+    uint64_t in_loops; /* and the kernels that run in them */
+};
+
+static enum status count_kernels(struct exec *e, const struct cuda_line *line, uint64_t *sum)
+{
+    uint64_t nodes = 0;
+    CUDA_TRY(e, graph_nodes, line->graph, &nodes);
+    *sum = cuda_add_times(*sum, nodes - line->whiles, 1);
+    *sum = cuda_add_times(*sum, line->in_loops, 1);
+    return ST_OK;
+}
 
 static enum status add_product(struct exec *e, void *graph, struct cuda_tail *tail, const struct cuda_step *s)
 {
@@ -17,17 +34,64 @@ static enum status add_product(struct exec *e, void *graph, struct cuda_tail *ta
     return code ? cuda_failed(e, CUDA_CALL_capture_end, code) : ST_OK;
 }
 
+static enum status add_step(struct exec *e, struct cuda_line *line, const struct cuda_step *s)
+{
+    if (s->library_plan) {
+        TRY(add_product(e, line->graph, &line->tail, s));
+    }
+    for (uint32_t i = 0; i < s->n_launch; i++) {
+        CUDA_TRY(e, node_add, line->graph, &line->tail, &s->launch[i], e->arena);
+    }
+    return ST_OK;
+}
+
 static enum status add_steps(struct exec *e, const struct cuda_variant *v, uint32_t from, uint32_t to,
-                             void *graph, struct cuda_tail *tail)
+                             struct cuda_line *line);
+
+static enum status add_unrolled(struct exec *e, const struct cuda_variant *v, const struct plan_loop *l,
+                                struct cuda_line *line)
+{
+    TRY(add_step(e, line, &v->step[l->begin]));
+    for (int64_t i = 0; i < l->count; i++) {
+        TRY(add_steps(e, v, l->begin + 1, l->end, line));
+        TRY(add_step(e, line, &v->step[l->end]));
+    }
+    return ST_OK;
+}
+
+/* The kernels that count are described anew: they set this node's condition. */
+static enum status add_while(struct exec *e, const struct cuda_variant *v, const struct plan_loop *l,
+                             struct cuda_line *line)
+{
+    struct cuda_line body = {.graph = NULL};
+    struct launch count;
+    uint64_t condition = 0, kernels = 0;
+    CUDA_TRY(e, condition_create, line->graph, &condition);
+    cuda_loop_opens(l, condition, &count);
+    CUDA_TRY(e, node_add, line->graph, &line->tail, &count, e->arena);
+    CUDA_TRY(e, while_add, line->graph, &line->tail, condition, &body.graph);
+    TRY(add_steps(e, v, l->begin + 1, l->end, &body));
+    cuda_loop_turns(l, condition, &count);
+    CUDA_TRY(e, node_add, body.graph, &body.tail, &count, e->arena);
+    TRY(count_kernels(e, &body, &kernels));
+    line->whiles++;
+    line->in_loops = cuda_add_times(line->in_loops, kernels, (uint64_t)l->count);
+    return ST_OK;
+}
+
+static enum status add_steps(struct exec *e, const struct cuda_variant *v, uint32_t from, uint32_t to,
+                             struct cuda_line *line)
 {
     for (uint32_t i = from; i < to; i++) {
-        const struct cuda_step *s = &v->step[i];
-        if (s->library_plan) {
-            TRY(add_product(e, graph, tail, s));
+        const struct plan_loop *l = v->step[i].loop;
+        if (!l) {
+            TRY(add_step(e, line, &v->step[i]));
+            continue;
         }
-        for (uint32_t l = 0; l < s->n_launch; l++) {
-            CUDA_TRY(e, node_add, graph, tail, &s->launch[l], e->arena);
+        if (l->count > 0) {
+            TRY(cuda_unrolls(v, l) ? add_unrolled(e, v, l, line) : add_while(e, v, l, line));
         }
+        i = l->end;
     }
     return ST_OK;
 }
@@ -39,36 +103,45 @@ static enum status make_exec(struct exec *e, void *graph, void **out)
     return ST_OK;
 }
 
-static enum status fill_segment(struct exec *e, struct cuda_variant *v, uint32_t from, uint32_t to, bool last,
-                                void *graph)
+/* The last segment needs an executable graph for either tick. A graph with WHILE nodes gives only one, so
+ * then it is built once more. */
+static enum status fill_segment(struct exec *e, struct cuda_variant *v, uint32_t from, uint32_t to, int first,
+                                bool last, struct cuda_line *line)
 {
-    struct cuda_tail tail = {.n = 0};
     uint32_t s = v->n_segment;
-    uint64_t nodes = 0;
-    TRY(add_steps(e, v, from, to, graph, &tail));
+    TRY(add_steps(e, v, from, to, line));
     if (last) {
-        CUDA_TRY(e, node_add, graph, &tail, &v->tick[0], e->arena);
+        CUDA_TRY(e, node_add, line->graph, &line->tail, &v->tick[first], e->arena);
     }
-    TRY(make_exec(e, graph, &v->exec[0][s]));
-    if (last) {
-        CUDA_TRY(e, node_set, tail.node[0], &v->tick[1], e->arena);
-        TRY(make_exec(e, graph, &v->exec[1][s]));
+    TRY(make_exec(e, line->graph, &v->exec[first][s]));
+    if (last && !first && line->whiles == 0) {
+        CUDA_TRY(e, node_set, line->tail.node[0], &v->tick[1], e->arena);
+        TRY(make_exec(e, line->graph, &v->exec[1][s]));
     }
-    CUDA_TRY(e, graph_nodes, graph, &nodes);
-    v->kernels += nodes;
-    v->part[s] = from < v->n_step ? v->step[from].part : PART_FORWARD;
-    v->n_segment++;
-    return ST_OK;
+    return first ? ST_OK : count_kernels(e, line, &v->kernels);
+}
+
+static enum status build_graph(struct exec *e, struct cuda_variant *v, uint32_t from, uint32_t to, int first,
+                               bool last)
+{
+    struct cuda_line line = {.graph = NULL};
+    CUDA_TRY(e, graph_create, &line.graph);
+    enum status s = fill_segment(e, v, from, to, first, last, &line);
+    e->api.graph_destroy(e->api.ctx, line.graph);
+    return s;
 }
 
 static enum status build_segment(struct exec *e, struct cuda_variant *v, uint32_t from, uint32_t to,
                                  bool last)
 {
-    void *graph = NULL;
-    CUDA_TRY(e, graph_create, &graph);
-    enum status s = fill_segment(e, v, from, to, last, graph);
-    e->api.graph_destroy(e->api.ctx, graph);
-    return s;
+    uint32_t s = v->n_segment;
+    TRY(build_graph(e, v, from, to, 0, last));
+    if (last && !v->exec[1][s]) {
+        TRY(build_graph(e, v, from, to, 1, last));
+    }
+    v->part[s] = from < v->n_step ? v->step[from].part : PART_FORWARD;
+    v->n_segment++;
+    return ST_OK;
 }
 
 /* Where the segment that starts at `from` ends: everything, or with --parts the next op of a later part. */
@@ -79,7 +152,7 @@ static uint32_t segment_end(const struct exec *e, const struct cuda_variant *v, 
         return v->n_step;
     }
     while (i < v->n_step && v->step[i].part <= v->step[from].part) {
-        i++;
+        i = v->step[i].loop ? v->step[i].loop->end + 1 : i + 1;
     }
     return i;
 }

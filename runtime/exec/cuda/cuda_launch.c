@@ -70,18 +70,19 @@ static enum status launch_graphs(struct exec *e, const struct cuda_variant *v, b
 
 static enum status launch_eager(struct exec *e, uint32_t variant, bool first)
 {
-    const struct cuda_variant *v = &e->variant[variant];
+    struct cuda_variant *v = &e->variant[variant];
     bool debug = e->options.debug_plan;
     if (debug) {
         TRY(cuda_debug_before(e, variant));
     }
-    for (uint32_t i = 0; i < v->n_step; i++) {
+    for (uint32_t i = 0, next; i < v->n_step; i = next) {
+        next = cuda_next(v, i);
         if (debug) {
             TRY(cuda_debug_op(e, variant, i));
         }
         TRY(cuda_step_issue(e, &v->step[i]));
         if (debug) {
-            TRY(cuda_debug_after(e, variant, i));
+            TRY(cuda_debug_after(e, variant, i, next));
         }
         TRY(cuda_part_end(e, v->step[i].part));
     }

@@ -29,6 +29,17 @@ static enum status unsupported(struct exec *e, uint32_t variant, uint32_t op)
                       o->k.n_out ? dtype_name((enum dtype)o->k.out[0].dtype) : "nothing");
 }
 
+/* Launches of a step that is no library product; negative: there is no kernel. */
+static int describe(const struct plan_op *o, const struct target *t, struct launch *scratch)
+{
+    if (o->loop) {
+        return o->op == OP_loop_begin ? cuda_loop_opens(o->loop, 0, scratch)
+                                      : cuda_loop_turns(o->loop, 0, scratch);
+    }
+    return o->op < OP_COUNT && cuda_kernels[o->op] ? cuda_kernels[o->op](&o->k, t, scratch, CUDA_MAX_LAUNCHES)
+                                                   : CUDA_UNSUPPORTED;
+}
+
 static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, struct launch *scratch,
                                struct cuda_step *s)
 {
@@ -36,15 +47,14 @@ static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, st
     struct target t = {.name = "cuda", .sm = e->device.sm, .n_sm = e->device.n_sm};
     s->op = op;
     s->part = o->part;
+    s->loop = o->loop;
     if (o->op < OP_COUNT && op_table[o->op].flags & OPF_LIBRARY) {
         TRY(plan_product(e, &o->k, &s->library_plan));
         if (s->library_plan) {
             return ST_OK;
         }
     }
-    int n = o->op < OP_COUNT && cuda_kernels[o->op]
-                ? cuda_kernels[o->op](&o->k, &t, scratch, CUDA_MAX_LAUNCHES)
-                : CUDA_UNSUPPORTED;
+    int n = describe(o, &t, scratch);
     if (n < 0) {
         return unsupported(e, variant, op);
     }
@@ -78,9 +88,8 @@ static enum status describe_variant(struct exec *e, uint32_t variant, struct lau
     for (uint32_t i = 0; i < pv->n_op; i++) {
         v->n_step = i + 1; /* so that a failure releases what exists */
         TRY(describe_op(e, variant, i, scratch, &v->step[i]));
-        v->kernels += v->step[i].library_plan ? 1 : v->step[i].n_launch;
     }
-    v->kernels++;
+    v->kernels = cuda_add_times(cuda_step_kernels(v, 0, v->n_step), 1, 1); /* and the tick */
     return describe_tick(e, variant);
 }
 
