@@ -4,7 +4,7 @@ import nn
 import opt
 
 config B: dim = 128
-config D      = 64                      # width of a token
+config D      = 64                               # width of a token
 config depth  = 2
 config heads  = 4
 config drop   = 0.1

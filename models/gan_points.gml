@@ -5,7 +5,7 @@ import opt
 import points
 
 config B: dim = 256
-config Z      = 8                       # width of the noise
+config Z      = 8                                # width of the noise
 config H      = 128
 config lr     = 5e-4
 config steps_ = 6000
@@ -21,7 +21,7 @@ phase train {
     let real = points.blobs(B)
     let fake = gen(noise(B))
     let on_real = disc(real)
-    let on_fake = disc(fake)            # one application serves both losses
+    let on_fake = disc(fake)                     # one application serves both losses
     minimize d_loss = mean(nn.bce_with_logits(on_real, 1.0)) + mean(nn.bce_with_logits(on_fake, 0.0)) over disc
         using opt.adam{opt.cosine(lr), b1 = 0.5}
     minimize g_loss = mean(nn.bce_with_logits(on_fake, 1.0)) over gen using opt.adam{opt.cosine(lr), b1 = 0.5}
@@ -29,7 +29,7 @@ phase train {
 phase eval {
     let fake = gen(noise(1024))
     metric distance = points.energy(fake, points.blobs(1024))
-    metric noise    = points.energy(points.blobs(1024), points.blobs(1024))    # what two samples of the truth have
+    metric noise    = points.energy(points.blobs(1024), points.blobs(1024))  # what two samples of the truth have
 }
 phase show {
     output fake = gen(noise(1024)), real = points.blobs(1024)

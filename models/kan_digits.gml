@@ -5,10 +5,10 @@ import opt
 
 config B: dim = 64
 config widths = [64, 32, 10]
-config G      = 5                       # intervals of a spline
-config k      = 3                       # its degree
+config G      = 5                                # intervals of a spline
+config k      = 3                                # its degree
 config lr     = 2e-3
-config l1     = 0.0                     # weight of the sparsity penalty
+config l1     = 0.0                              # weight of the sparsity penalty
 config epochs = 40
 
 data digits = "data/digits.npz" {
@@ -31,7 +31,7 @@ phase eval on digits{split = "test", batch = 500} as d {
     metric acc = mean(argmax(net(d.x)) == d.y)
 }
 run {
-    repeat (4) {                        # a few early moves of the knots, then they stay
+    repeat (4) {                                 # a few early moves of the knots, then they stay
         train for 10 steps
         refit for 1 step
     }

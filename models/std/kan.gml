@@ -15,13 +15,13 @@ layer Layer{I: dim, O: dim, G: int = 5, k: int = 3, lo = -1.0, hi = 1.0} {
     ## Coefficients of small noise at the inner knots (least squares, at load, in f64).
     fn fit(shape) {
         let at    = lo + h * f32(iota(G + 1))
-        let basis = bspline(at[:, _], knots(1), k)[:, 0]                     # [G + 1, M]
+        let basis = bspline(at[:, _], knots(1), k)[:, 0]                # [G + 1, M]
         return (rand.uniform([I, O, G + 1], -0.5, 0.5) * 0.1 / G) @ transpose(pinv(basis))
     }
 
-    param base: f32[I, O]     ~ nn.fan_in(I, O)
-    param scale: f32[I, O]    ~ nn.fan_in(I, O)
-    param spl: f32[I, O, M]   ~ fit()
+    param base: f32[I, O]   ~ nn.fan_in(I, O)
+    param scale: f32[I, O]  ~ nn.fan_in(I, O)
+    param spl: f32[I, O, M] ~ fit()
     state grid: f32[I, G + 2 * k + 1] = knots(I)
 
     ## All weights of an input as rows of one matrix: its M spline coefficients, then the SiLU branch. [I (M + 1), O]
@@ -35,19 +35,19 @@ layer Layer{I: dim, O: dim, G: int = 5, k: int = 3, lo = -1.0, hi = 1.0} {
     ## computes the same function (ridge regression); returns the new output.
     fn refit(x: f32[N, I], margin = 0.01, mix = 0.02, ridge = 1e-4) -> f32[N, O] {
         let xs    = sort(x, axis = 0)
-        let span  = max(xs[-1] - xs[0], 1e-2)                                # [I]
+        let span  = max(xs[-1] - xs[0], 1e-2)    # [I]
         let step  = (span + 2 * margin) / G
         let j     = f32(iota(G + 1))[:, _]
         let even  = xs[0] - margin + j * step
-        let seen  = xs[i32(linspace(0, N - 1, G + 1))]                       # [G + 1, I]
+        let seen  = xs[i32(linspace(0, N - 1, G + 1))]                  # [G + 1, I]
         let gap   = 1e-3 * span
-        let inner = cummax(mix * even + (1 - mix) * seen - j * gap, axis = 0) + j * gap      # ascending, whatever the rows
+        let inner = cummax(mix * even + (1 - mix) * seen - j * gap, axis = 0) + j * gap  # ascending, whatever the rows
         let out   = f32(1 + iota(k))[:, _] * step
         let knots = transpose(concat(inner[0] - flip(out, 0), inner, inner[-1] + out, axis = 0))
-        let a0 = permute(bspline(x, grid, k), [1, 0, 2])                     # [I, N, M]
+        let a0 = permute(bspline(x, grid, k), [1, 0, 2])                # [I, N, M]
         let a1 = permute(bspline(x, knots, k), [1, 0, 2])
-        let y  = a0 @ transpose(spl)                                         # [I, N, O]
-        let n  = transpose(a1) @ a1                                          # [I, M, M]
+        let y  = a0 @ transpose(spl)             # [I, N, O]
+        let n  = transpose(a1) @ a1              # [I, M, M]
         let tr = sum(n * eye(M), axis = [-2, -1], keep = true) / M
         let c  = transpose(solve_spd(n + (ridge * tr + 1e-8) * eye(M), transpose(a1) @ y))
         next grid = knots

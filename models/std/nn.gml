@@ -317,6 +317,8 @@ layer RNN{H: dim, act = tanh, reverse = false}(x: f32[B, T, I], s = none, mask: 
 
 ## sign(e) sqrt(|e|).
 fn squash(e) = sign(e) * sqrt(abs(e))
+## The part of the noise in x w + b: deviations sw, sb times the products of the squashed draws ei, eo; no matrix of noise is made.
+fn noise_part(x, sw, sb, ei, eo) = ((x * ei) @ sw + sb) * eo
 ## Linear with factorised Gaussian noise of the learned deviations sw and sb on its weights, drawn anew in each launch; `noise = false`
 ## takes the means. x: f32[B, I] -> f32[B, O]. Fortunato et al. 2018, equations 10 and 11.
 layer NoisyLinear{O: dim, s0 = 0.5}(x: f32[B, I], noise: bool = true) -> f32[B, O] {
@@ -325,9 +327,7 @@ layer NoisyLinear{O: dim, s0 = 0.5}(x: f32[B, I], noise: bool = true) -> f32[B, 
     param sw: f32[I, O] = s0 / sqrt(I)
     param sb: f32[O]    = s0 / sqrt(I)  tag no_decay
     if (not noise) { return x @ w + b }
-    let ei = squash(rand.normal([I]))
-    let eo = squash(rand.normal([O]))
-    return x @ w + b + ((x * ei) @ sw + sb) * eo                        # = x @ (w + sw * outer(ei, eo)) + b + sb * eo
+    return x @ w + b + noise_part(x, sw, sb, squash(rand.normal([I])), squash(rand.normal([O])))
 }
 
 # ---- losses: equal shapes only. mse, mae and cross_entropy are means; the others give a number for each element or row, and the caller

@@ -121,6 +121,14 @@ layer lamb{lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-6, decay = 0.01, clip = non
     return project(p - lr * each(scaled, p, adapted(m1, v1, f32(n + 1), b1, b2, eps) + weights(p, decay) * p))
 }
 
+## Any optimizer, and a running average `into` of the parameters it returns: into = lerp(into, p, rate), with `into` a frozen copy of what is
+## trained. Polyak and Juditsky 1992, with the average of torch.optim.swa_utils' exponential form.
+layer averaged{inner, into, rate}(p, g) {
+    let q = inner(p, g)
+    next into = lerp(into, q, rate)
+    return q
+}
+
 # ---- schedules: scalar expressions over `step` (launches of the phase they are used in, from 0) and `steps` (how many `run` plans)
 
 ## Up to the peak in n steps, then constant.

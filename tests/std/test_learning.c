@@ -138,6 +138,37 @@ static const struct check {
      8,
      {0, 0, 1.5157166, 2.2973967, 0.4352753, 2.2973967, 6.5457853, 2.2973967},
      5e-8},
+    {"returns over three steps: ends inside the window, the true successor, a ring that went round",
+     "let ring = rl.Ring{(o: f32[1], a: i32, reward: f32, terminated: bool, truncated: bool, final_obs: "
+     "f32[1]), 5, 1}\n"
+     "state k: i32 = 0\nphase s {\n    let t = i32(zeros([1])) + k\n    let r = tensor([1.0, 2.0, 4.0, 8.0, "
+     "16.0, 32.0])\n"
+     "    ring.push((o = f32(t)[:, _], a = t, reward = r[t], terminated = t == 2, truncated = t == 4, "
+     "final_obs = f32(t + 1)[:, _]))\n"
+     "    next k = k + 1\n}\n"
+     "phase p {\n    let s = rl.nstep(ring, tensor([1, 2, 3]), i32(zeros([3])), 3, 0.9)\n"
+     "    output r = concat(s.R, s.G, s.next[:, 0], s.o[:, 0], f32(s.a), f32(stack([ring.head, "
+     "ring.fill])))\n}\n",
+     "ssssss",
+     17,
+     {5.6, 4, 22.4, 0, 0, 0.81, 3, 3, 5, 1, 2, 3, 1, 2, 3, 1, 5},
+     0},
+    {"noise on weights: products of squashed draws",
+     "phase p {\n    let ei = nn.squash(tensor([0.25, -1.0]))\n    let eo = nn.squash(tensor([4.0, -0.09]))\n"
+     "    output r = concat(flatten(nn.noise_part(eye(2), ones([2, 2]), zeros([2]), ei, eo), 0, -1), "
+     "nn.noise_part(zeros([1, 2]), ones([2, 2]), ones([2]), ei, eo)[0])\n}\n",
+     "",
+     6,
+     {1, -0.15, -2, 0.3, 2, -0.3},
+     0},
+    {"an average follows what an optimizer returns",
+     "layer Net() {\n    param w: f32[2] = 1\n    return w\n}\nlet net = Net{}\nlet slow = frozen(net)\n"
+     "phase s { minimize l = sum(net()^2) over net using opt.averaged{opt.sgd{0.1}, slow, 0.5} }\n"
+     "phase p { output r = concat(net(), slow()) }\n",
+     "sss",
+     4,
+     {0.512, 0.512, 0.641, 0.641},
+     0},
     /* -- environments side by side: three steps to the right from chosen states, time limit 2 */
     {"truncation is not termination: limits, restarts, the observation before",
      "layer Short{} {\n    let limit = 2\n    fn start(n) = (x = zeros([n]))\n    fn obs(s) = stack([s.x], "
@@ -178,7 +209,7 @@ START_TEST(numbers_are_those_of_the_equations)
     const struct check *c = &checks[_i];
     char text[4096], phase[2] = "";
     struct program p;
-    snprintf(text, sizeof text, "gml 1\nimport rl\nimport envs\n%s", c->text);
+    snprintf(text, sizeof text, "gml 1\nimport rl\nimport envs\nimport nn\nimport opt\n%s", c->text);
     start_f64(&p, text);
     for (const char *l = c->launches; *l; l++) {
         phase[0] = *l;
