@@ -17,6 +17,10 @@ struct compile_options {
     const char *std_path; /* folder of the standard library (models/std) */
     const struct compile_set *set;
     uint32_t n_set;
+    /* Keys of named draws that are read from a file instead, "train.net.drop.keep": each becomes a state
+     * "override.<key>" of the draw's type, which whoever loads the graph fills. */
+    const char *const *override;
+    uint32_t n_override;
     const char *dump_after; /* pass name or NULL; printed to stdout as text */
     bool verify_each;       /* verify after every pass; on in debug builds and CI */
     bool no_passes;         /* only the passes that give meaning (autodiff, guard) */

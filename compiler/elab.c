@@ -59,6 +59,8 @@ static void start(struct elab *e, struct graph *from)
     e->found = (struct facts){0};
     e->frame = NULL;
     e->draws.n = 0;
+    e->named_draws.n = 0;
+    e->draw_keys = (struct name_table){0};
     e->draw_places = (struct name_table){0};
     e->scopes = (struct name_table){0};
     e->bad_metrics.n = 0;
@@ -170,6 +172,9 @@ enum status gml_elaborate(struct arena *a, const char *path, const char *text, u
             return diag_worst(sink) ? diag_worst(sink) : ST_MODEL;
         }
         if (same_facts(&e->facts, &e->found)) {
+            if (!check_overrides(e)) {
+                return diag_worst(sink);
+            }
             *out = e->g;
             return ST_OK;
         }

@@ -284,6 +284,8 @@ struct elab {
     uint32_t applications;
     struct name_table draw_places; /* "phase/path" */
     VEC(uint32_t) draws;           /* so many draws were made there */
+    struct name_table draw_keys;   /* of named draws, without their number; */
+    VEC(uint32_t) named_draws;     /* so many there are */
     struct name_table scopes;      /* of the graph, from the second on */
     VEC(struct var_info) vars;
     VEC(struct tree_facts)
@@ -644,6 +646,9 @@ void do_assert(struct elab *e, struct ast *a, struct env *env);
 /* Switches where nodes go; returns the previous phase. */
 uint16_t enter_phase(struct elab *e, uint16_t phase);
 uint64_t draw_id(struct elab *e);
+/* The value of `let name = rand.f(..)`: the draw, or what takes its place (compile_options.override). */
+struct value named_draw(struct elab *e, struct env *env, const char *name, struct ast *ast, struct value v);
+bool check_overrides(struct elab *e); /* each was the key of a draw */
 /* The phase at hand needs what another one makes: it is elaborated behind it in the next attempt. False when
  * it was already: then nobody makes it. */
 bool wait_for_later(struct elab *e);

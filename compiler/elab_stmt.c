@@ -74,6 +74,7 @@ void declare_let(struct elab *e, struct ast *a, struct env *env, bool lazy, enum
         return;
     }
     struct span at = a->name_span.file ? a->name_span : a->span;
+    v = named_draw(e, env, a->name, a->a, v);
     check_let_name(e, env, a->name, at);
     struct slot *s = env_add(e, env, a->name, at, NAME_LOCAL, v);
     s->ast = a->a;

@@ -30,6 +30,7 @@ enum {
     OPT_MAP,
     OPT_ALLOW_NONFINITE,
     OPT_OUTPUT,
+    OPT_OVERRIDE,
     OPT_STAGE,
     OPT_LATER,
 };

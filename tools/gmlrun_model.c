@@ -22,11 +22,17 @@ static struct model_options options_of(struct call *c, bool f64)
     for (uint32_t i = 0; i < c->run.n_set; i++) {
         set[i] = (struct compile_set){c->run.set[i].name, c->run.set[i].value};
     }
+    const char **draws = arena_array(c->arena, const char *, c->run.n_override);
+    for (uint32_t i = 0; i < c->run.n_override; i++) {
+        draws[i] = c->run.override[i].name;
+    }
     return (struct model_options){.compile = {.include = include->many.at,
                                               .n_include = include->many.n,
                                               .std_path = model_std_folder(c->arena),
                                               .set = set,
-                                              .n_set = c->run.n_set},
+                                              .n_set = c->run.n_set,
+                                              .override = draws,
+                                              .n_override = c->run.n_override},
                                   .f64 = f64};
 }
 

@@ -57,11 +57,12 @@ static const struct option_spec table[] = {
                              "load weights that hold NaN or infinity", RUNS},
     [OPT_OUTPUT] = {"output", 0, OPTION_MANY, "NAME", "only this output of the phase; may be repeated",
                     "predict"},
+    [OPT_OVERRIDE] = {"override", 0, OPTION_PAIRS, "NAME=FILE",
+                      "a named draw from a file, as in train.eps=eps.npy; may be repeated", RUNS},
     [OPT_STAGE] = {"stage", 0, OPTION_CHOICE, "graph|plan", "what to dump; default graph", "dump"},
     [OPT_LATER] = {"gpus", 0, OPTION_INT, "N", "comes later", NULL},
     {"steps-per-launch", 0, OPTION_INT, "K", "comes later", NULL},
     {"audit", 0, OPTION_FLAG, NULL, "comes later", NULL},
-    {"override", 0, OPTION_PAIRS, "NAME=FILE", "comes later", NULL},
     {"replicas", 0, OPTION_INT, "R", "comes later", NULL},
     {"verify-every", 0, OPTION_INT, "N", "comes later", NULL},
     {"cache", 0, OPTION_TEXT, "DIR|none", "comes later", NULL},
@@ -159,6 +160,13 @@ static void pair_options(struct call *c)
     for (uint32_t i = 0; i < map->many.n; i++) {
         m[i] = (struct weight_map){map->many.at[i], map->values.at[i]};
     }
+    const struct option_value *draws = &c->o.at[OPT_OVERRIDE];
+    struct data_override *o = arena_array(c->arena, struct data_override, draws->many.n);
+    for (uint32_t i = 0; i < draws->many.n; i++) {
+        o[i] = (struct data_override){draws->many.at[i], draws->values.at[i]};
+    }
+    c->run.override = o;
+    c->run.n_override = draws->many.n;
     c->run.map = m;
     c->run.n_map = map->many.n;
     c->run.data = d;

@@ -50,16 +50,15 @@ static bool same_bytes(enum file_type f, enum dtype t)
            (f == FT_BF16 && t == DT_BF16);
 }
 
-/* One row of n elements; returns the first element that does not fit, or n. */
-static int64_t convert_row(const struct array *x, int64_t row, int64_t n, enum dtype t, void *to)
+int64_t data_convert(const struct array *x, int64_t from, int64_t n, enum dtype t, void *to)
 {
+    size_t item = dtype_size(t);
     if (same_bytes(x->type, t)) {
-        size_t bytes = (size_t)n * dtype_size(t);
-        memcpy(to, (const char *)x->bytes + (size_t)row * bytes, bytes);
+        memcpy(to, (const char *)x->bytes + (size_t)from * item, (size_t)n * item);
         return n;
     }
     for (int64_t i = 0; i < n; i++) {
-        double v = array_number(x, row * n + i);
+        double v = array_number(x, from + i);
         if (!fits(v, t)) {
             return i;
         }
@@ -177,7 +176,7 @@ static enum status fill_field(const struct data_set *d, uint32_t i, const struct
         int64_t row = d->order && !s->is_resident ? d->order[r] : r;
         for (uint32_t k = 0; k < s->n; k++, to += (size_t)n * dtype_size(t)) {
             const struct array *x = s->at[k];
-            int64_t bad = convert_row(x, row, n, t, to);
+            int64_t bad = data_convert(x, row * n, n, t, to);
             if (bad < n) {
                 return does_not_fit(d, f, f->n_column ? x->name : f->source, row,
                                     array_number(x, row * n + bad), t, at, sink);

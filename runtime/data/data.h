@@ -58,6 +58,9 @@ MUST_CHECK enum status data_fill(const struct data_sets *s, uint32_t index, cons
                                  struct diag_sink *sink);
 /* F3105 where standardize(..) has no rows to be fitted on: the file has no row of the part "train". */
 MUST_CHECK enum status data_can_fit(const struct data_sets *s, uint32_t index, struct diag_sink *sink);
+/* Element `from` on of x, n of them, as type t; returns the first that does not fit, counted from `from`, or
+ * n. */
+int64_t data_convert(const struct array *x, int64_t from, int64_t n, enum dtype t, void *to);
 void data_close(struct data_sets *s); /* NULL is fine */
 
 #endif

@@ -116,6 +116,8 @@ int64_t launches_per_epoch(const struct run *r, uint32_t phase);
 /* block.c */
 MUST_CHECK enum status block_plan(struct run *r); /* fills phase.planned */
 MUST_CHECK enum status block_run(struct run *r);
+/* override.c: fills what takes the place of named draws, in the image. */
+MUST_CHECK enum status fill_overrides(struct run *r);
 /* save.c */
 MUST_CHECK enum status folder_make(struct run *r);
 MUST_CHECK enum status folder_of_file(struct run *r, char *path); /* makes what stands before the last / */

@@ -212,6 +212,7 @@ static enum status fill_image(struct run *r)
         }
     }
     const struct run_options *o = r->o;
+    TRY(fill_overrides(r));
     if (o->weights) { /* before the data phases: they hold what standardize(..) was fitted to */
         TRY(weights_load(r->plan, r->image, o->weights, o->map, o->n_map, o->allow_nonfinite, r->sink));
     }

@@ -25,6 +25,8 @@ struct run_options {
     uint32_t n_set;
     const struct data_override *data;
     uint32_t n_data;
+    const struct data_override *override; /* named draws read from a file; the graph was compiled for them */
+    uint32_t n_override;
     int64_t steps; /* -1 = all */
     uint64_t seed;
     int threads;     /* 0 = all cores */
