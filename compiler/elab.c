@@ -31,6 +31,15 @@ static bool same_trees(const struct facts *a, const struct facts *b)
     }
     return same;
 }
+static bool same_metrics(const struct metric_facts *a, const struct metric_facts *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (strcmp(a[i].phase, b[i].phase) || strcmp(a[i].name, b[i].name)) {
+            return false;
+        }
+    }
+    return true;
+}
 static bool same_facts(const struct facts *a, const struct facts *b)
 {
     bool same = a->fixed.n == b->fixed.n && a->dims.n == b->dims.n && a->metrics.n == b->metrics.n &&
@@ -38,10 +47,8 @@ static bool same_facts(const struct facts *a, const struct facts *b)
     for (uint32_t i = 0; same && i < a->late.n; i++) {
         same = !strcmp(a->late.at[i], b->late.at[i]);
     }
-    for (uint32_t i = 0; same && i < a->metrics.n; i++) {
-        same = !strcmp(a->metrics.at[i].phase, b->metrics.at[i].phase) &&
-               !strcmp(a->metrics.at[i].name, b->metrics.at[i].name);
-    }
+    same = same && a->made.n == b->made.n && same_metrics(a->made.at, b->made.at, a->made.n) &&
+           same_metrics(a->metrics.at, b->metrics.at, a->metrics.n);
     return same;
 }
 
@@ -64,7 +71,7 @@ static void start(struct elab *e, struct graph *from)
     e->draw_places = (struct name_table){0};
     e->scopes = (struct name_table){0};
     e->bad_metrics.n = 0;
-    e->metric_uses.n = 0;
+    e->metric_uses.n = e->made_metrics.n = 0;
     e->members.n = 0;
     e->vars.n = 0;
     e->insts.n = e->frozen.n = 0;

@@ -228,6 +228,7 @@ struct facts {
     VEC(const char *) dims; /* whole-number configs that only count launches: symbols */
     VEC(struct tree_facts) trees;
     VEC(struct metric_facts) metrics;
+    VEC(struct metric_facts) made; /* of other metrics; index: 0 */
     VEC(const char *) late; /* phases that are elaborated after the others: they read what those make */
 };
 
@@ -235,6 +236,14 @@ struct facts {
 struct data_members {
     const struct member *at;
     uint32_t n;
+};
+/* A metric made of other metrics of its phase: where it is read its text is evaluated again. */
+struct made_metric {
+    uint32_t phase;
+    const char *name;
+    struct ast *text;
+    struct env *env;
+    bool busy; /* it is evaluated */
 };
 /* A metric read before its phase was elaborated. */
 struct metric_use {
@@ -309,6 +318,8 @@ struct elab {
     struct member *member;            /* of a data set: its text is evaluated; for field(..) */
     VEC(struct data_members) members; /* by data set */
     VEC(struct metric_use) metric_uses;
+    VEC(struct made_metric) made_metrics;
+    bool in_metric, own_metric; /* inside of `metric x = ..`; it read a metric of its phase */
 };
 
 /* elab_diag.c: errors with their origin */
@@ -653,6 +664,8 @@ bool check_overrides(struct elab *e); /* each was the key of a draw */
  * it was already: then nobody makes it. */
 bool wait_for_later(struct elab *e);
 /* elab_run.c */
+/* An expression as a phase of its own with one output, a number or a bool; 0 after an error. */
+uint32_t expression_phase(struct elab *e, struct ast *a, struct env *env, const char *name, bool condition);
 void elaborate_run(struct elab *e, struct ast *run);
 
 #endif

@@ -279,7 +279,8 @@ static void bind_data(struct elab *e, struct ast *a, struct env *env, uint32_t p
 }
 static void warn_without_effect(struct elab *e, struct ast *a, const struct phase *p)
 {
-    if (!e->sink->n_errors && !p->commits.n && !p->metrics.n && !p->outputs.n && !p->asserts.n &&
+    bool waits = named(e->found.late.at, e->found.late.n, p->name) && !is_late(e, p->name);
+    if (!waits && !e->sink->n_errors && !p->commits.n && !p->metrics.n && !p->outputs.n && !p->asserts.n &&
         !p->minimizes.n) {
         fail(e, DIAG_W1002, a->name_span.file ? a->name_span : a->span, "phase %s has no effect", p->name);
         diag_help(
@@ -400,11 +401,75 @@ static const char *metric_name(struct elab *e, const char *name)
     const char *dot = strrchr(i->path, '.');
     return join_path(e, dot ? dot + 1 : i->path, name);
 }
+/* Only the aggregates are at hand, where the expression is computed: on the host, from slots. */
+static void check_made(struct elab *e, uint32_t phase, struct span at)
+{
+    for (uint32_t i = 1; i < e->g->nodes.n; i++) {
+        const struct node *n = graph_node(e->g, i);
+        bool stored = n->op == OP_read || n->op == OP_tree;
+        if (n->phase == phase && (stored || (op_table[n->op].flags & OPF_FAULT))) {
+            fail(e, DIAG_E2072, n->span.file ? n->span : at,
+                 "a metric of metrics is made of metrics, counters, numbers and configs%s%s",
+                 n->op == OP_read ? ", not of " : "",
+                 n->op == OP_read ? e->g->vars.at[node_attrs(e->g, n)[0]].key : "");
+            diag_help(e->sink, "give that a metric of its own, `using last`");
+            return;
+        }
+    }
+}
+/* `metric ppl = exp(eval.nll)` in eval: from the aggregates, so an expression of its own, as those of `run`.
+ */
+static void make_metric(struct elab *e, struct ast *a, struct env *env)
+{
+    struct span at = a->name_span.file ? a->name_span : a->span;
+    uint32_t of = e->b.phase, made = 0;
+    struct phase *p = &e->g->phases.at[of];
+    for (uint32_t i = 0; i < e->made_metrics.n; i++) {
+        made += e->made_metrics.at[i].phase == of;
+        if (e->made_metrics.at[i].phase == of && !strcmp(e->made_metrics.at[i].name, a->name)) {
+            fail(e, DIAG_E1007, at, "phase %s has two metrics `%s`", p->name, a->name);
+            return;
+        }
+    }
+    if (a->str) {
+        fail(e, DIAG_E2072, a->span, "`using %s`: a metric of metrics is computed once, from what they are",
+             a->str);
+        diag_help(e->sink, "leave `using %s` out", a->str);
+        return;
+    }
+    if (find_metric(p, a->name) || p->metrics.n + made >= 32) {
+        fail(e, p->metrics.n + made >= 32 ? DIAG_E0110 : DIAG_E1007, at,
+             p->metrics.n + made >= 32 ? "phase %s has more than 32 metrics"
+                                       : "phase %s has this metric already",
+             p->name);
+        return;
+    }
+    struct made_metric m = {of, a->name, a->a, env, true};
+    struct metric_facts f = {p->name, a->name, 0};
+    uint32_t place = e->made_metrics.n;
+    vec_push(e->arena, &e->made_metrics, m);
+    vec_push(e->arena, &e->found.made, f);
+    uint32_t index = expression_phase(e, a->a, env, arena_printf(e->arena, "%s.%s", p->name, a->name), false);
+    e->made_metrics.at[place].busy = false;
+    e->g->phases.at[index].metric_of = index ? of : 0;
+    if (index) {
+        check_made(e, index, a->a->span);
+    }
+}
 void do_metric(struct elab *e, struct ast *a, struct env *env)
 {
     static const char *const modes[] = {"mean", "sum", "last", "min", "max"};
     enum metric_mode mode = METRIC_MEAN;
+    bool outer = e->in_metric;
+    e->own_metric = false;
+    e->in_metric = true;
+    uint32_t errors = e->sink->n_errors;
     struct value v = eval(e, a->a, env);
+    e->in_metric = outer;
+    if (e->own_metric && e->sink->n_errors == errors) {
+        make_metric(e, a, env);
+        return;
+    }
     if (a->str) {
         int k = 0;
         while (k < 5 && strcmp(modes[k], a->str)) {
@@ -656,6 +721,37 @@ static int metric_index(struct elab *e, uint32_t phase, const char *name)
     }
     return -1;
 }
+static const struct made_metric *find_made(struct elab *e, uint32_t phase, const char *name)
+{
+    for (uint32_t i = 0; i < e->made_metrics.n; i++) {
+        if (e->made_metrics.at[i].phase == phase && !strcmp(e->made_metrics.at[i].name, name)) {
+            return &e->made_metrics.at[i];
+        }
+    }
+    return NULL;
+}
+static bool made_later(struct elab *e, uint32_t phase, const char *name)
+{
+    for (uint32_t i = 0; i < e->facts.made.n; i++) {
+        if (!strcmp(e->facts.made.at[i].phase, e->g->phases.at[phase].name) &&
+            !strcmp(e->facts.made.at[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+/* Known when the pass is over, so only a metric may read it there. */
+static struct value own_metric(struct elab *e, uint32_t phase, const char *name, struct span at)
+{
+    if (!e->in_metric) {
+        fail(e, DIAG_E2072, at, "phase %s reads `%s`, a metric of its own, before it is known",
+             e->g->phases.at[phase].name, name);
+        diag_help(e->sink, "`metric NAME = ..` may; another phase, and `run`, read it when the pass is over");
+        return poison();
+    }
+    e->own_metric = true;
+    return poison();
+}
 struct value phase_member(struct elab *e, uint32_t phase, const char *name, struct span at)
 {
     static const char *const counters[] = {"step", "steps", "epoch"};
@@ -679,7 +775,16 @@ struct value phase_member(struct elab *e, uint32_t phase, const char *name, stru
         }
     }
     if (phase == e->b.phase) {
-        return refuse(e, at, "a phase that reads a metric of its own");
+        return own_metric(e, phase, name, at);
+    }
+    const struct made_metric *made = find_made(e, phase, name);
+    if (made) {
+        return made->busy ? fail(e, DIAG_E1001, at, "the metric `%s` depends on itself", name)
+                          : eval(e, made->text, made->env);
+    }
+    if (made_later(e, phase, name)) {
+        return wait_for_later(e) ? poison()
+                                 : fail(e, DIAG_E1001, at, "the metric `%s` is made further down", name);
     }
     struct metric_use use = {phase, name, at};
     vec_push(e->arena, &e->metric_uses, use);
@@ -702,13 +807,19 @@ void check_metric_uses(struct elab *e)
     for (uint32_t i = 0; i < e->metric_uses.n; i++) {
         const struct metric_use *u = &e->metric_uses.at[i];
         struct phase *p = &e->g->phases.at[u->phase];
-        if (find_metric(p, u->name) || is_bad_metric(e, u->phase, u->name)) {
+        if (find_metric(p, u->name) || find_made(e, u->phase, u->name) ||
+            is_bad_metric(e, u->phase, u->name)) {
             continue;
         }
-        const char **names = arena_array(e->arena, const char *, p->metrics.n + 3);
+        const char **names = arena_array(e->arena, const char *, p->metrics.n + e->made_metrics.n + 3);
         uint32_t n = 0;
         for (; n < p->metrics.n; n++) {
             names[n] = p->metrics.at[n].name;
+        }
+        for (uint32_t k = 0; k < e->made_metrics.n; k++) {
+            if (e->made_metrics.at[k].phase == u->phase) {
+                names[n++] = e->made_metrics.at[k].name;
+            }
         }
         names[n++] = "step";
         names[n++] = "epoch";

@@ -80,10 +80,10 @@ static void go(struct elab *e, struct ast *a, uint32_t id)
     e->g->run.at[id] = s;
 }
 /* The value of an expression as one number; 0 after an error. A condition must be a bool. */
-static val one_value(struct elab *e, struct ast *a, bool condition)
+static val one_value(struct elab *e, struct ast *a, struct env *env, bool condition)
 {
     struct type t;
-    struct value v = eval(e, a, e->modules.at[0]->env);
+    struct value v = eval(e, a, env);
     val n = want_tensor(e, v, a->span, "this", &t);
     if (n && condition && (t.rank || t.dtype != DT_BOOL)) {
         fail(e, DIAG_E2023, a->span, "the condition of `stop when` is one bool, found %s",
@@ -97,29 +97,34 @@ static val one_value(struct elab *e, struct ast *a, bool condition)
     }
     return n ? reported(e, n) : 0;
 }
-/* `save best e` and `stop when c`: a phase with one output. */
-static uint32_t expression_phase(struct elab *e, struct ast *a, bool condition)
+uint32_t expression_phase(struct elab *e, struct ast *a, struct env *env, const char *name, bool condition)
 {
-    uint32_t k = 0;
-    for (uint32_t i = 0; i < e->g->phases.n; i++) {
-        k += e->g->phases.at[i].kind == PHASE_RUN;
-    }
     if (e->g->phases.n >= LIMIT_PHASES) {
-        fail(e, DIAG_E0110, a->span, "a model has at most %d phases, expressions of `run` included",
+        fail(e, DIAG_E0110, a->span,
+             "a model has at most %d phases, expressions of `run` and metrics of metrics included",
              LIMIT_PHASES);
         return 0;
     }
-    struct phase p = {.name = arena_printf(e->arena, "run.%u", k), .kind = PHASE_RUN, .span = a->span};
+    struct phase p = {.name = name, .kind = PHASE_RUN, .span = a->span};
     uint32_t index = e->g->phases.n;
     vec_push(e->g->arena, &e->g->phases, p);
-    enter_phase(e, (uint16_t)index);
-    val n = one_value(e, a, condition);
+    uint16_t outer = enter_phase(e, (uint16_t)index);
+    val n = one_value(e, a, env, condition);
     if (n) {
         struct output o = {.name = "value", .value = n, .span = a->span};
         vec_push(e->g->arena, &e->g->phases.at[index].outputs, o);
     }
-    enter_phase(e, 0);
+    enter_phase(e, outer);
     return index;
+}
+/* `save best e` and `stop when c`. */
+static uint32_t run_expression(struct elab *e, struct ast *a, bool condition)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < e->g->phases.n; i++) {
+        k += e->g->phases.at[i].kind == PHASE_RUN && !e->g->phases.at[i].metric_of;
+    }
+    return expression_phase(e, a, e->modules.at[0]->env, arena_printf(e->arena, "run.%u", k), condition);
 }
 static void save(struct elab *e, struct ast *a, uint32_t id)
 {
@@ -133,7 +138,7 @@ static void save(struct elab *e, struct ast *a, uint32_t id)
     }
     e->g->run.at[id].file = a->str;
     if (a->a) {
-        uint32_t x = expression_phase(e, a->a, false);
+        uint32_t x = run_expression(e, a->a, false);
         e->g->run.at[id].expr = x;
     }
 }
@@ -144,7 +149,7 @@ static void stop(struct elab *e, struct ast *a, uint32_t id, bool in_repeat)
         diag_help(e->sink, "repeat (100) { .. stop when eval.acc > 0.99 }");
         return;
     }
-    uint32_t x = expression_phase(e, a->a, true);
+    uint32_t x = run_expression(e, a->a, true);
     e->g->run.at[id].expr = x;
 }
 /* `every n rounds`, `every n PHASE`. */

@@ -166,6 +166,7 @@ struct phase {
     dim batch;         /* rows asked for */
     dim b;             /* rows of a launch: symbol "<phase>.b" */
     bool shuffle, lanes;
+    uint32_t metric_of; /* RUN: its output is a metric of this phase, made of others; 0 = none */
     VEC(struct commit) commits;
     VEC(struct metric) metrics;
     VEC(struct output) outputs;

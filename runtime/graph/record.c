@@ -142,6 +142,7 @@ static const struct field phase_fields[] = {
     FIELD(phase, DIM, b),
     FIELD(phase, BOOL, shuffle),
     FIELD(phase, BOOL, lanes),
+    FIELD(phase, U32, metric_of),
     FIELD(phase, VAL, ok),
     FIELD(phase, SPAN, span),
     VECTOR(phase, "commit", commits, 0, commit_record),

@@ -14,6 +14,11 @@ static bool phase_data_ok(const struct verify *k, const struct phase *p)
     return ok && (p->data == 0 || (p->batch > 0 && p->b > 0));
 }
 
+static bool metric_of_ok(const struct graph *g, const struct phase *p)
+{
+    return !p->metric_of || (p->kind == PHASE_RUN && p->metric_of < g->phases.n && p->outputs.n <= 1 &&
+                             g->phases.at[p->metric_of].kind == PHASE_USER);
+}
 void verify_phases(struct verify *k)
 {
     const struct graph *g = k->g;
@@ -25,7 +30,7 @@ void verify_phases(struct verify *k)
     for (uint32_t i = 0; i < g->phases.n; i++) {
         const struct phase *p = &g->phases.at[i];
         bool ok = p->name && p->kind <= PHASE_RUN && (p->kind == PHASE_INIT) == (i == 0) &&
-                  verify_span(k, p->span) && phase_data_ok(k, p);
+                  verify_span(k, p->span) && phase_data_ok(k, p) && metric_of_ok(g, p);
         n_metrics += p->metrics.n;
         if (!ok || n_metrics > LIMIT_METRICS) {
             verify_fail(k, DIAG_F1504, p->span, "phase %u \"%s\" is inconsistent", (unsigned)i,

@@ -100,7 +100,7 @@ void graph_focus(struct graph *g, uint32_t phase)
     }
     for (uint32_t i = 0; i < g->phases.n; i++) {
         enum phase_kind kind = g->phases.at[i].kind;
-        if (i != phase && (kind == PHASE_USER || kind == PHASE_RUN)) {
+        if (i != phase && g->phases.at[i].metric_of != phase && (kind == PHASE_USER || kind == PHASE_RUN)) {
             forget_phase(&g->phases.at[i]);
         }
     }

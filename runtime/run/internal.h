@@ -9,13 +9,14 @@ enum { IN_FLIGHT = 4 }; /* a power of two above the number of launches in flight
 
 /* What the host knows of a phase without asking the device. */
 struct phase_state {
-    int64_t row0, rows, batch; /* of its split; rows asked for a launch */
-    int64_t cursor;            /* mirrors the device's */
-    int64_t launches, planned; /* issued; by the run block */
-    bool counts;               /* its launches are steps of the run */
-    const char **metric;       /* "train.loss" */
-    uint32_t n_metric;
-    bool seen; /* value holds something */
+    int64_t row0, rows, batch;   /* of its split; rows asked for a launch */
+    int64_t cursor;              /* mirrors the device's */
+    int64_t launches, planned;   /* issued; by the run block */
+    bool counts;                 /* its launches are steps of the run */
+    const char **metric;         /* "train.loss" */
+    uint32_t n_metric, n_ring;   /* the first n_ring come in slots, the others are made of them: */
+    uint32_t made[RING_METRICS]; /* by phases of the graph, each with one output */
+    bool seen;                   /* value holds something */
     double value[RING_METRICS];
     double sum[RING_METRICS]; /* of single launches since the last step line */
     int64_t in_sum[RING_METRICS];

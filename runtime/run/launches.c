@@ -22,15 +22,30 @@ int64_t launches_per_epoch(const struct run *r, uint32_t phase)
     return drops_tail(p) ? s->rows / s->batch : (s->rows + s->batch - 1) / s->batch;
 }
 
+/* Metrics that are made of others, from what the slots have brought so far: computed on the host. */
+static enum status make_metrics(struct run *r, uint32_t phase)
+{
+    struct phase_state *s = &r->phase[phase];
+    for (uint32_t i = s->n_ring; i < s->n_metric; i++) {
+        const struct plan_variant *v = plan_find(r->plan, s->made[i - s->n_ring], false);
+        if (!v || v->n_output < 1) {
+            return diag_emit(r->sink, DIAG_I0001, NO_SPAN, "metric %s was not planned", s->metric[i]);
+        }
+        TRY(run_on_host(r, v));
+        s->value[i] = number_at(r->image + v->output[0].offset, (enum dtype)v->output[0].dtype, 0);
+    }
+    return ST_OK;
+}
+
 static enum status emit(struct run *r, uint32_t phase, enum event_kind kind, const struct ring_slot *slot,
                         bool more)
 {
     struct phase_state *s = &r->phase[phase];
     struct metric_value m[RING_METRICS];
+    TRY(make_metrics(r, phase));
     for (uint32_t i = 0; i < s->n_metric; i++) {
         bool averaged = kind == EVENT_STEP && s->in_sum[i];
-        m[i] =
-            (struct metric_value){s->metric[i], averaged ? s->sum[i] / (double)s->in_sum[i] : slot->value[i]};
+        m[i] = (struct metric_value){s->metric[i], averaged ? s->sum[i] / (double)s->in_sum[i] : s->value[i]};
         if (kind == EVENT_STEP) {
             s->sum[i] = 0;
             s->in_sum[i] = 0;
@@ -47,7 +62,7 @@ static void add_up(struct run *r, uint32_t phase, const struct ring_slot *slot)
 {
     struct phase_state *s = &r->phase[phase];
     const struct phase *p = &r->graph->phases.at[phase];
-    for (uint32_t i = 0; i < s->n_metric; i++) {
+    for (uint32_t i = 0; i < s->n_ring; i++) {
         s->value[i] = slot->value[i];
         if (p->metrics.at[i].mode == METRIC_MEAN && isfinite(slot->now[i])) {
             s->sum[i] += slot->now[i];
@@ -75,7 +90,7 @@ static void redraw(struct run *r, uint32_t phase, const struct ring_slot *slot)
     struct phase_state *s = &r->phase[phase];
     struct metric_value m[RING_METRICS];
     for (uint32_t i = 0; i < s->n_metric; i++) {
-        m[i] = (struct metric_value){s->metric[i], slot->value[i]};
+        m[i] = (struct metric_value){s->metric[i], s->value[i]};
     }
     struct event e = {EVENT_STEP,  r->graph->phases.at[phase].name, r->steps_seen, slot->epoch, m,
                       s->n_metric, clock_seam.seconds() - r->start, false};
@@ -112,6 +127,7 @@ static enum status take(struct run *r, const struct ring_slot *slot, const struc
     if (r->watch && r->watch->slot) {
         r->watch->slot(r, w->phase, slot);
     }
+    TRY(w->ends_visit ? make_metrics(r, w->phase) : ST_OK);
     r->skipped += slot->skipped != 0;
     if (s->counts) {
         r->steps_seen++;

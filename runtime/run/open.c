@@ -122,10 +122,17 @@ static void make_phases(struct run *r, int64_t (*split_rows)[2])
         s->row0 = split_rows[i][0];
         s->rows = split_rows[i][1];
         s->counts = p->kind == PHASE_USER && (p->training || !any_training);
-        s->n_metric = p->metrics.n < RING_METRICS ? p->metrics.n : RING_METRICS;
-        s->metric = arena_array(r->arena, const char *, s->n_metric);
+        s->n_metric = s->n_ring = p->metrics.n < RING_METRICS ? p->metrics.n : RING_METRICS;
+        s->metric = arena_array(r->arena, const char *, RING_METRICS);
         for (uint32_t k = 0; k < s->n_metric; k++) {
             s->metric[k] = metric_name(r, p, &p->metrics.at[k]);
+        }
+        for (uint32_t k = 0; k < g->phases.n && s->n_metric < RING_METRICS; k++) {
+            const struct phase *made = &g->phases.at[k];
+            if (made->metric_of && made->metric_of == i && made->outputs.n) {
+                s->made[s->n_metric - s->n_ring] = k;
+                s->metric[s->n_metric++] = made->name;
+            }
         }
         const struct plan_variant *full = plan_find(r->plan, i, false);
         s->batch =

@@ -217,6 +217,9 @@ enum status run_predict(struct graph *g, const struct run_options *o, const char
     TRY(choose_outputs(p, output, n_output, sink));
     keep_order(g, phase);
     p->metrics.n = 0;
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        g->phases.at[i].metric_of = 0; /* nor those that are made of them */
+    }
     forget_split(g, o, phase);
     graph_focus(g, phase);
     TRY(run_open(g, o, sink, &r));

@@ -58,3 +58,43 @@ counts '"show.copy": 4,' --set often=5
 "$gmlrun" train counts.gmlb --device cpu -q --out zero --set often=0 >/dev/null 2>log
 [ $? -eq 1 ] || { echo "every 0: $(cat log)"; exit 1; }
 grep -q E3111 log || { echo "every 0: $(cat log)"; exit 1; }
+
+# A metric of metrics: from the aggregates of the pass, in text before and behind its phase, in `run`, in another metric.
+cat >made.gml <<'G'
+gml 1
+config by = 2.0
+state n: i32 = 0
+state seen: f32 = 0
+phase before { next seen = eval.root }
+phase eval {
+    next n = n + 1
+    metric square = f32(n) * f32(n)
+    metric most = f32(n) using max
+    metric root = sqrt(eval.square) * by
+    metric both = eval.root + eval.most + f32(eval.step)
+}
+phase show {
+    metric seen = seen using last
+    metric root = eval.root using last
+}
+run {
+    repeat (5) {
+        eval for 3 steps
+        before
+        stop when eval.root > 8
+    }
+    show
+}
+G
+# n = 0, 1, 2: root = 2 sqrt(5 / 3); n = 3, 4, 5: 2 sqrt(50 / 3) = 8.16497 leaves; both = root + 5 + 6
+rm -rf r
+"$gmlrun" train made.gml --device cpu -q --out r >/dev/null 2>log || { cat log; exit 1; }
+for want in '"eval.root": 8.16496' '"eval.both": 19.1649' '"show.seen": 8.16496' '"show.root": 8.16496' '"eval.square": 16.66'; do
+    tail -1 r/metrics.jsonl | grep -q "$want" || { echo "not $want: $(tail -1 r/metrics.jsonl)"; exit 1; }
+done
+grep -q '"eval.root": 2.58198' r/metrics.jsonl || { echo "first pass: $(cat r/metrics.jsonl)"; exit 1; }
+"$1/bin/gmlc" made.gml -o made.gmlb || exit 1
+"$gmlrun" train made.gmlb --device cpu -q --out b >/dev/null 2>log || { cat log; exit 1; }
+tail -1 b/metrics.jsonl | grep -q '"eval.both": 19.1649' || { echo "gmlb: $(tail -1 b/metrics.jsonl)"; exit 1; }
+"$gmlrun" eval made.gml --phase eval --device cpu --weights b/weights.safetensors >log 2>&1 || { cat log; exit 1; }
+grep -q 'eval.root' log || { echo "eval: $(cat log)"; exit 1; }
