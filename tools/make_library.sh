@@ -47,6 +47,8 @@ NR == 1 { print "\n## " module "\n"; next }
 /^# / && heading { sub(/^# /, ""); lead = lead (lead == "" ? "" : "\n") $0; next }
 heading { heading = 0; if (lead != "") { print lead "\n" } }
 /^## / { if (!docs) { flush(); doc = "" } docs = 1; sub(/^## /, ""); doc = doc (doc == "" ? "" : "\n") $0; next }
+/^(layer|fn) .*[,(]$/ { while ((getline more) > 0) { sub(/^ +/, "", more); $0 = $0 ($0 ~ /\($/ || more ~ /^\)/ ? "" : " ") more
+    if (more ~ /\{$|\) = /) { break } } }
 /^(layer|fn) / { docs = 0; line = signature($0); entered = $0 ~ /\{$/ && line ~ /^layer .*\}$/
     entry[++entries] = "- `" line "`"; next }
 entered && /^    fn / { line = signature($0); sub(/^ /, "", line)

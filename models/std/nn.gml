@@ -212,7 +212,9 @@ fn unheads(x)  = flatten(transpose(x, 1, 2), -2, -1)
 ## n heads of attention over x itself, or over kv: f32[B, S, E]. x: f32[B, T, D] -> same; D must be a multiple of n. mask: bool[B, S], true
 ## where a row of kv may be seen; `causal` hides what comes later. Vaswani et al. 2017, section 3.2; as torch.nn.MultiheadAttention with
 ## batch_first, with its mask inverted.
-layer MultiHead{n: int, causal = false, drop = 0.0, init = xavier, bias = zero}(x: f32[B, T, D], kv: f32[B, S, E] = none, mask: bool[B, S] = none) -> f32[B, T, D] {
+layer MultiHead{n: int, causal = false, drop = 0.0, init = xavier, bias = zero}(
+    x: f32[B, T, D], kv: f32[B, S, E] = none, mask: bool[B, S] = none
+) -> f32[B, T, D] {
     let src = if kv == none then x else kv
     let q = x |> q: Linear{D, init = init, bias = bias} |> heads(n)
     let k = src |> k: Linear{D, init = init, bias = bias} |> heads(n)
