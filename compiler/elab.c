@@ -43,9 +43,13 @@ static bool same_metrics(const struct metric_facts *a, const struct metric_facts
 static bool same_facts(const struct facts *a, const struct facts *b)
 {
     bool same = a->fixed.n == b->fixed.n && a->dims.n == b->dims.n && a->metrics.n == b->metrics.n &&
-                a->late.n == b->late.n && same_trees(a, b);
+                a->late.n == b->late.n && a->writes.n == b->writes.n && same_trees(a, b);
     for (uint32_t i = 0; same && i < a->late.n; i++) {
         same = !strcmp(a->late.at[i], b->late.at[i]);
+    }
+    for (uint32_t i = 0; same && i < a->writes.n; i++) {
+        same = a->writes.at[i].scan == b->writes.at[i].scan &&
+               !strcmp(a->writes.at[i].key, b->writes.at[i].key);
     }
     same = same && a->made.n == b->made.n && same_metrics(a->made.at, b->made.at, a->made.n) &&
            same_metrics(a->metrics.at, b->metrics.at, a->metrics.n);
@@ -65,6 +69,9 @@ static void start(struct elab *e, struct graph *from)
     e->b = (struct build){.g = g, .sink = e->sink};
     e->found = (struct facts){0};
     e->frame = NULL;
+    e->ground = (struct tick){0};
+    e->tick = &e->ground;
+    e->scans = 0;
     e->draws.n = 0;
     e->named_draws.n = 0;
     e->draw_keys = (struct name_table){0};
@@ -161,6 +168,7 @@ enum status gml_elaborate(struct arena *a, const char *path, const char *text, u
     e->arena = a;
     e->names = first->names;
     e->sink = sink;
+    e->tick = &e->ground;
     e->options = o ? o : &none;
     e->g = first;
     e->b.g = first;

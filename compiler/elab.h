@@ -126,7 +126,10 @@ enum slot_what {
     NAME_DEF, /* layer, fn, import */
     NAME_PHASE,
     NAME_DATA,
+    NAME_CARRY, /* of a scan, in its body */
 };
+/* What the evaluation of a value met that makes it another one in another tick. */
+enum seen { SEEN_STATE = 1, SEEN_DRAW = 2 };
 struct slot {
     const char *name;
     struct span span;
@@ -143,6 +146,10 @@ struct slot {
     int part;             /* of a pattern, -1 = the whole */
     uint32_t parts;       /* names of that pattern */
     uint32_t application; /* VAR: that declared it last */
+    uint32_t tick;        /* number of the tick that declared it */
+    /* LAZY, done: the loop where it was evaluated, the version of states then, and what it met */
+    uint32_t loop, version;
+    uint8_t seen;
     /* For origins, beside `ast` in `env`, of which a name of a loop is element `part`. DIM: axis of `from`.
      */
     val from;
@@ -163,6 +170,7 @@ struct env {
     VEC(struct slot *) slots;
     struct name_table names; /* of the slots */
     struct inst *inst;       /* who owns what is made here */
+    struct tick *scan;       /* whose body this is, or NULL */
     const char *prefix;      /* path below inst: "fc.0", "" */
     struct module *module;
     bool is_layer_level;
@@ -222,6 +230,11 @@ struct metric_facts {
     const char *phase, *name;
     uint32_t index;
 };
+/* A state that the body of a scan writes. */
+struct scan_write {
+    uint32_t scan; /* number of its tick */
+    const char *key;
+};
 struct facts {
     VEC(const char *) fixed; /* configs */
     VEC(struct span) fixed_at;
@@ -230,6 +243,43 @@ struct facts {
     VEC(struct metric_facts) metrics;
     VEC(struct metric_facts) made; /* of other metrics; index: 0 */
     VEC(const char *) late; /* phases that are elaborated after the others: they read what those make */
+    VEC(struct scan_write) writes;
+};
+
+/* -- ticks: a launch of a phase, and inside of it the iterations of its scans (language-rules 1.10) */
+
+/* A state whose value is not, or not only, what the last launch left. */
+struct held {
+    struct value var; /* V_VAR */
+    uint32_t carry;   /* scan: number of its carry */
+    struct value now; /* what reads see */
+    val next;         /* scan: set by `next` in this iteration */
+    bool set, left;   /* scan: there is such a next; a scan inside left `now` */
+    struct span span; /* of that next */
+};
+/* A carry of the text, in its body a name with `now`. */
+struct carried {
+    const char *name;
+    struct span span, first; /* the name; its first value */
+    struct value now, next;
+    bool set;
+    struct span set_at;
+};
+struct yielded {
+    const char *name;
+    struct value v;
+    struct span span;
+};
+struct tick {
+    struct tick *up; /* around it; NULL for a phase */
+    uint32_t number; /* of scans, from 1 on in the order of the text; 0 for a phase */
+    uint32_t loop;   /* of the graph; 0 for a phase */
+    struct span span;
+    VEC(struct held) held;
+    VEC(struct carried) carried;
+    VEC(struct yielded) yields;
+    VEC(struct output) asserts;
+    VEC(val) carry; /* nodes of the loop's carries: those of `carried` leaf by leaf, then of `held` */
 };
 
 /* The members of a data set, as elab_data.h has them. */
@@ -304,6 +354,10 @@ struct elab {
     struct name_table inst_paths;
     VEC(struct inst *) frozen; /* what frozen(..) made */
     const char *label;         /* the name that the value of the call at hand gets; for frozen */
+    struct tick *tick, ground; /* the innermost; that of the phase */
+    uint32_t scans;            /* of this attempt so far */
+    uint32_t version;          /* another one whenever reads of states may give something else */
+    uint8_t seen;              /* by the value that is evaluated, see enum seen */
     bool in_lazy; /* directly in a value that is evaluated where it is used: it may be made again */
     struct frame *lazy_frame;
     bool training;
@@ -559,9 +613,53 @@ const char *join_path(struct elab *e, const char *a, const char *b);
 /* elab_next.c: what a tick commits */
 void declare_next(struct elab *e, struct ast *a, struct env *env);
 void check_commits(struct elab *e); /* of the phase at hand: `next` and minimize of one parameter */
+/* Usually the same text in a second application: then the application is the culprit. */
+void second_next(struct elab *e, struct ast *a, const char *key, struct span first);
+/* A state or carry keeps the type of its first value; and the structure of `to`. */
+void help_next(struct elab *e, const char *name, bool is_carry, const struct type *first,
+               const struct type *next);
+void help_fields(struct elab *e, struct value to);
 /* elab_put.c: x[item, ..] = v as a new value; x and v may be records. */
 struct value put_items(struct elab *e, struct value x, const struct item *item, uint32_t n, struct value v,
                        struct span at, struct span value_at);
+/* elab_tick.c: what a state is right now (a V_VAR of one variable), and its next value */
+struct value tick_read(struct elab *e, struct value var);
+/* The next value that the tick at hand has for a variable, if any. */
+struct pending {
+    val value, guard;
+    struct span span;
+};
+bool tick_pending(struct elab *e, uint32_t var, struct pending *p);
+/* Sets it, or puts v in its place. */
+void tick_next(struct elab *e, struct value var, val v, struct span at);
+void tick_assert(struct elab *e, val v, const char *text, struct span at);
+/* The phase commits what its scans left. */
+void tick_commit(struct elab *e);
+/* Makes t, with its loop, the innermost tick. */
+void tick_enter(struct elab *e, struct tick *t);
+/* Adds a carry to the loop of a tick; its node. */
+val tick_carry(struct elab *e, struct tick *t, val first);
+/* Ends the loop: `next` for the carries of the text, `yields` values. 0 after an error. */
+val tick_end(struct elab *e, struct tick *t, const val *next, const val *yield, uint32_t yields);
+/* Makes the tick around t the innermost; it gets what t left in states, and its assertions. */
+void tick_leave(struct elab *e, struct tick *t, val end, uint32_t yields);
+/* For a draw in a scan: which iteration it is, over all loops around it, i32[]; 0 outside. */
+val tick_iteration(struct elab *e);
+/* Whether every node of v exists in the loop at hand. */
+bool value_visible(struct elab *e, struct value v);
+/* elab_scan.c */
+struct value eval_scan(struct elab *e, struct ast *a, struct env *env);
+void do_yield(struct elab *e, struct ast *a, struct env *env);
+/* v is the next value of a carry, or of part of it. */
+struct carry_part {
+    const char *const *field; /* from the outer to the inner */
+    uint32_t n_field, n_item;
+    const struct item *item; /* or NULL */
+};
+void next_carry(struct elab *e, struct slot *s, const struct carry_part *part, struct value v, struct ast *a);
+struct tick *scan_around(struct env *env); /* whose body the text stands in, or NULL */
+/* False, after an error, for a statement that has no place in a scan. */
+bool outside_scan(struct elab *e, struct ast *a, const char *advice);
 /* elab_stmt.c */
 enum flow { FLOW_NEXT, FLOW_RETURN };
 enum flow exec_block(struct elab *e, struct ast *block, struct env *env);

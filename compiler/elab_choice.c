@@ -289,10 +289,13 @@ val draw_node(struct elab *e, struct bcall *c, enum op op, enum dtype d, const v
         return 0;
     }
     build_at(e, c->span_at);
+    val with[2] = {n_in ? in[0] : 0}, iteration = tick_iteration(e);
+    with[n_in] = iteration;
+    e->seen |= SEEN_DRAW;
     struct node_spec s = {.op = op,
                           .phase = e->b.phase,
-                          .in = in,
-                          .n_in = n_in,
+                          .in = with,
+                          .n_in = n_in + (iteration != 0),
                           .type = t,
                           .span = e->b.span,
                           .scope = e->b.scope,

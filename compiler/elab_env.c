@@ -76,7 +76,7 @@ struct slot *env_add(struct elab *e, struct env *env, const char *name, struct s
         vec_push(e->arena, &env->slots, s);
         names_push(e, &env->names, name);
     }
-    *s = (struct slot){.name = name, .span = at, .what = what, .v = v, .part = -1};
+    *s = (struct slot){.name = name, .span = at, .what = what, .v = v, .part = -1, .tick = e->tick->number};
     return s;
 }
 struct slot *env_lazy(struct elab *e, struct env *env, const char *name, struct span at, enum slot_what what,
@@ -126,9 +126,17 @@ static struct value pattern_part(struct elab *e, struct slot *s, struct value v)
     }
     return *branch_at(v, (uint32_t)s->part);
 }
+/* Whether the value of a lazy name is still what its text says: a state may have moved on in a scan, a draw
+ * is another one in each loop. */
+static bool is_fresh(struct elab *e, const struct slot *s)
+{
+    return s->done && s->phase == e->b.phase && (!(s->seen & SEEN_STATE) || s->version == e->version) &&
+           (!(s->seen & SEEN_DRAW) || s->loop == e->tick->loop) && value_visible(e, s->v);
+}
 static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
 {
-    if (s->done && s->phase == e->b.phase) {
+    if (is_fresh(e, s)) {
+        e->seen |= s->seen;
         return s->v;
     }
     if (s->busy) {
@@ -136,6 +144,8 @@ static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
     }
     bool in_lazy = e->in_lazy;
     struct frame *lazy_frame = e->lazy_frame;
+    uint8_t seen = e->seen;
+    e->seen = 0;
     s->busy = true;
     e->in_lazy = true;
     e->lazy_frame = e->frame;
@@ -154,6 +164,10 @@ static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
     s->v = v;
     s->done = true;
     s->phase = e->b.phase;
+    s->loop = e->tick->loop;
+    s->version = e->version;
+    s->seen = e->seen;
+    e->seen |= seen;
     return v;
 }
 /* What a variable starts with, in phase init. */
@@ -186,20 +200,7 @@ struct value storage_value(struct elab *e, struct value v, struct span at)
     if (e->b.phase == 0) {
         return first_value(e, v, at);
     }
-    const struct var *var = &e->g->vars.at[v.index];
-    struct node_spec s = {.op = OP_read,
-                          .phase = e->b.phase,
-                          .attr = (int64_t[]){v.index},
-                          .n_attr = 1,
-                          .type = var->type,
-                          .span = e->b.span,
-                          .scope = e->b.scope};
-    val n = graph_add(e->g, &s, e->sink);
-    if (n && var->kind == VAR_STATE && var->tree) {
-        return (struct value){
-            .kind = V_TREE, .node = n, .tree = var->tree - 1, .pad = e->vars.at[v.index].pad};
-    }
-    return tensor_value(n, v.unit);
+    return tick_read(e, v);
 }
 struct value slot_value(struct elab *e, struct slot *s, struct span at)
 {
@@ -219,6 +220,12 @@ struct value slot_value(struct elab *e, struct slot *s, struct span at)
             fail(e, DIAG_E3005, at, "`%s` is a value of phase %s and does not exist in phase %s", s->name,
                  e->g->phases.at[p].name, e->g->phases.at[e->b.phase].name);
         }
+        return poison();
+    }
+    if (!value_visible(e, s->v)) {
+        fail(e, DIAG_E1013, at, "`%s` is a value of the body of a scan and does not exist outside", s->name);
+        diag_help(e->sink, "`yield %s = ..` keeps its values of all iterations, a carry the last one",
+                  s->name);
         return poison();
     }
     return s->v;

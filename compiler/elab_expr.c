@@ -249,7 +249,7 @@ static struct value dispatch(struct elab *e, struct ast *a, struct env *env, con
     case AST_COND:
         return eval_conditional(e, a, env, label);
     case AST_SCAN:
-        return refuse(e, a->span, "`scan`");
+        return eval_scan(e, a, env);
     default:
         return poison(); /* what the parser could not read was reported by it */
     }

@@ -3,23 +3,13 @@
  * A target is storage (V_VAR, or records and lists of it) or one leaf of a state over a tree. A whole `next`
  * stands once in a tick for each variable. With an index, `next s[i] = e` writes into what the tick has made
  * of s so far: into its old value, or what stands above made of it. Reads are of the old value all the same.
+ * Where values go, to the phase or to the iteration of a scan: elab_tick.c.
  */
 #include "compiler/elab.h"
 
-/* -- the commits of the phase at hand */
+/* -- the commits of the tick at hand */
 
-static struct commit *find_commit(struct elab *e, uint32_t var)
-{
-    struct phase *p = &e->g->phases.at[e->b.phase];
-    for (uint32_t i = 0; i < p->commits.n; i++) {
-        if (p->commits.at[i].var == var && !p->commits.at[i].tree) {
-            return &p->commits.at[i];
-        }
-    }
-    return NULL;
-}
-/* Usually the same text in a second application: then the application is the culprit. */
-static void second_next(struct elab *e, struct ast *a, const char *key, struct span first)
+void second_next(struct elab *e, struct ast *a, const char *key, struct span first)
 {
     bool again = first.file == a->span.file && first.start == a->span.start && e->frame;
     fail(e, DIAG_E1030, again ? e->frame->call : a->span, "a second `next` for %s in one tick", key);
@@ -32,42 +22,32 @@ static void second_next(struct elab *e, struct ast *a, const char *key, struct s
 /* What the tick has made of a variable so far. */
 static struct value value_so_far(struct elab *e, struct value var, struct span at)
 {
-    const struct commit *c = find_commit(e, var.index);
     struct value v = storage_value(e, var, at);
-    if (c && v.kind == V_TREE) {
-        v.pad = PAD_ZERO; /* commits are masked */
-    }
-    if (c) {
-        v.node = c->value;
+    struct pending p;
+    if (tick_pending(e, var.index, &p)) {
+        v.node = p.value;
+        v.pad = v.kind == V_TREE ? PAD_ZERO : v.pad; /* next values are masked */
     }
     return v;
 }
-static bool commit_part(struct elab *e, uint32_t var, val v, struct ast *a)
+static bool commit_part(struct elab *e, struct value var, val v, struct ast *a)
 {
-    struct phase *p = &e->g->phases.at[e->b.phase];
-    struct commit *c = find_commit(e, var);
-    if (!c) {
-        struct commit new = {.var = var, .value = v, .guard = e->guard, .span = a->span};
-        vec_push(e->g->arena, &p->commits, new);
-        return true;
-    }
-    if (c->guard != e->guard) {
-        second_next(e, a, e->g->vars.at[var].key, c->span);
+    struct pending p;
+    if (tick_pending(e, var.index, &p) && p.guard != e->guard) {
+        second_next(e, a, e->g->vars.at[var.index].key, p.span);
         return false;
     }
-    c->value = v;
+    tick_next(e, var, v, a->span);
     return true;
 }
-static bool commit_whole(struct elab *e, uint32_t var, val v, struct ast *a)
+static bool commit_whole(struct elab *e, struct value var, val v, struct ast *a)
 {
-    struct phase *p = &e->g->phases.at[e->b.phase];
-    const struct commit *c = find_commit(e, var);
-    if (c) {
-        second_next(e, a, e->g->vars.at[var].key, c->span);
+    struct pending p;
+    if (tick_pending(e, var.index, &p)) {
+        second_next(e, a, e->g->vars.at[var.index].key, p.span);
         return false;
     }
-    struct commit new = {.var = var, .value = v, .guard = e->guard, .span = a->span};
-    vec_push(e->g->arena, &p->commits, new);
+    tick_next(e, var, v, a->span);
     return true;
 }
 static bool covers(struct elab *e, const struct commit *c, const char *key)
@@ -119,12 +99,16 @@ void check_commits(struct elab *e)
 
 /* -- targets */
 
+enum { MAX_FIELDS = 16 };
 struct target {
     struct value v; /* storage when it is_place; else what the text before a dot or index gave */
     bool is_place;
-    const char *name;  /* for messages */
-    const char *path;  /* below a state over a tree: "fc.w"; NULL = the whole */
-    struct ast *index; /* its brackets, or NULL */
+    const char *name;   /* for messages */
+    const char *path;   /* below a state over a tree: "fc.w"; NULL = the whole */
+    struct ast *index;  /* its brackets, or NULL */
+    struct slot *carry; /* v is its old value, or a field of that: */
+    const char *field[MAX_FIELDS];
+    uint32_t n_field;
     struct inst *inst; /* all parameters of this instance */
     bool states;       /* all states of an instance */
 };
@@ -154,6 +138,8 @@ static bool target_name(struct elab *e, struct ast *t, struct env *env, struct t
         return true;
     }
     r->v = name_value(e, env, t->name, t->span);
+    r->carry = s && s->what == NAME_CARRY ? s : NULL;
+    r->is_place = r->carry != NULL;
     return !is_poison(r->v);
 }
 static bool instance_target(struct elab *e, struct ast *t, struct target *r)
@@ -190,7 +176,10 @@ static bool part_target(struct elab *e, struct ast *t, struct target *r)
             return false;
         }
         r->v = *f;
-        return true;
+        if (r->carry && r->n_field < MAX_FIELDS) {
+            r->field[r->n_field++] = t->name;
+        }
+        return r->n_field < MAX_FIELDS;
     }
     if (r->v.kind == V_VAR && e->g->vars.at[r->v.index].kind == VAR_STATE && e->g->vars.at[r->v.index].tree) {
         r->path = r->path ? join_path(e, r->path, t->name) : t->name;
@@ -324,21 +313,22 @@ static bool all_instances(struct value v)
 
 /* -- committing */
 
-/* A state keeps the type of its first value. */
-static void help_next(struct elab *e, const char *name, const struct type *state, const struct type *next)
+void help_next(struct elab *e, const char *name, bool is_carry, const struct type *first,
+               const struct type *next)
 {
-    if (state->dtype != next->dtype) {
+    if (first->dtype != next->dtype) {
         diag_help(e->sink, "the first value fixes the type (0 is i32, 0.0 is f32); %s(x) casts",
-                  dtype_name(state->dtype));
-    } else if (!state->rank) {
-        const char *text = type_text(e->g, next);
-        diag_help(e->sink, "start it with that shape, as in `state %s = zeros(%s)`", name, strchr(text, '['));
+                  dtype_name(first->dtype));
+    } else if (!first->rank) {
+        diag_help(e->sink, "start it with that shape, as in `%s%s = zeros(%s)`", is_carry ? "" : "state ",
+                  name, strchr(type_text(e->g, next), '['));
     } else if (!next->rank) {
         diag_help(e->sink, "full(shape(%s), x) repeats a scalar", name);
     } else {
-        diag_help(e->sink, "the shape of a state never changes: declare it %s", type_text(e->g, next));
+        diag_help(e->sink, "the shape of a %s never changes: %s it %s", is_carry ? "carry" : "state",
+                  is_carry ? "start" : "declare", type_text(e->g, next));
     }
-    help_tail_types(e, state, next);
+    help_tail_types(e, first, next);
 }
 /* v as a value of the variable; 0 after an error. */
 static val fitting(struct elab *e, struct value var, struct value v, const char *name, struct ast *a)
@@ -356,7 +346,7 @@ static val fitting(struct elab *e, struct value var, struct value v, const char 
         if (param) {
             diag_help(e->sink, "a parameter keeps its type: %s", type_text(e->g, &to->type));
         } else {
-            help_next(e, name, &to->type, &found);
+            help_next(e, name, false, &to->type, &found);
         }
         return 0;
     }
@@ -364,7 +354,7 @@ static val fitting(struct elab *e, struct value var, struct value v, const char 
     v = v.kind == V_TREE ? tree_masked(e, v, 0) : v;
     return is_poison(v) ? 0 : v.node;
 }
-static void help_fields(struct elab *e, struct value to)
+void help_fields(struct elab *e, struct value to)
 {
     struct text fields = {.arena = e->arena};
     for (uint32_t i = 0; to.kind == V_RECORD && i < to.record->n; i++) {
@@ -380,7 +370,7 @@ static bool commit_value(struct elab *e, struct value to, struct value v, const 
 {
     if (!is_branch(to)) {
         val n = fitting(e, to, v, name, a);
-        return n && commit_whole(e, to.index, n, a);
+        return n && commit_whole(e, to, n, a);
     }
     v = v.kind == V_TREE ? tree_record(e, v, a->b->span) : v;
     if (is_poison(v)) {
@@ -450,7 +440,7 @@ static bool put_leaves(struct elab *e, struct value to, const struct item *item,
             return false;
         }
         struct value r = put_items(e, x, item, n, v, a->a->span, a->b->span);
-        return !is_poison(r) && commit_part(e, to.index, r.node, a);
+        return !is_poison(r) && commit_part(e, to, r.node, a);
     }
     if (!is_scalar(e, v) && !(is_branch(v) && same_branch(to, v))) {
         fail(e, DIAG_E2062, a->b->span, "next %s[..] is %s, the state has other fields", name,
@@ -489,7 +479,7 @@ static bool next_leaf(struct elab *e, const struct target *t, const struct item 
     struct ttype type = {.kind = T_TENSOR, .t = tensor_type(e, old)};
     r = item ? put_items(e, old, item, n, v, a->a->span, a->b->span)
              : fill_type(e, &type, v, a->b->span, arena_printf(e->arena, "next %s", t->name));
-    return !is_poison(r) && commit_part(e, t->v.index, tree_with_leaf(e, x, leaf, r.node).node, a);
+    return !is_poison(r) && commit_part(e, t->v, tree_with_leaf(e, x, leaf, r.node).node, a);
 }
 static void next_part(struct elab *e, const struct target *t, struct value v, struct ast *a, struct env *env)
 {
@@ -506,6 +496,25 @@ static void next_part(struct elab *e, const struct target *t, struct value v, st
     }
 }
 
+/* The whole carry, a field of it, or items of either. */
+static void next_of_carry(struct elab *e, const struct target *t, struct value v, struct ast *a,
+                          struct env *env)
+{
+    struct item item[MAX_ITEMS];
+    struct carry_part part = {.field = t->field, .n_field = t->n_field, .item = t->index ? item : NULL};
+    if (!t->index || read_items(e, t->index, env, item, &part.n_item)) {
+        next_carry(e, t->carry, &part, v, a);
+    }
+}
+
+static bool holds_params(struct elab *e, struct value v)
+{
+    bool found = v.kind == V_VAR && e->g->vars.at[v.index].kind == VAR_PARAM;
+    for (uint32_t i = 0; is_branch(v) && !found && i < branch_count(v); i++) {
+        found = holds_params(e, *branch_at(v, i));
+    }
+    return found;
+}
 void declare_next(struct elab *e, struct ast *a, struct env *env)
 {
     struct target t = {0};
@@ -525,7 +534,14 @@ void declare_next(struct elab *e, struct ast *a, struct env *env)
         no_state(e, a->a, t.v);
         return;
     }
-    if (t.inst) {
+    bool params = t.inst || (t.is_place && holds_params(e, t.v));
+    if (params &&
+        !outside_scan(e, a, "carry them, as in `scan (..; p = params(x))`, and write `next` behind")) {
+        return;
+    }
+    if (t.carry) {
+        next_of_carry(e, &t, v, a, env);
+    } else if (t.inst) {
         next_instance(e, t.inst, v, t.name ? t.name : t.inst->path, a);
     } else if (t.index || t.path) {
         next_part(e, &t, v, a, env);

@@ -143,6 +143,8 @@ static struct value initial(struct elab *e, struct ast *a, struct env *env, stru
     val guard = e->guard;
     bool training = e->training;
     uint16_t phase = enter_phase(e, 0);
+    struct tick own = {0}, *tick = e->tick;
+    e->tick = &own;
     e->let_path = key;
     e->guard = 0;
     e->training = false;
@@ -150,6 +152,7 @@ static struct value initial(struct elab *e, struct ast *a, struct env *env, stru
     e->let_path = outer;
     e->guard = guard;
     e->training = training;
+    e->tick = tick;
     enter_phase(e, phase);
     return v;
 }

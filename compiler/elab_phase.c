@@ -302,7 +302,9 @@ static void run_phase(struct elab *e, struct ast *a, uint32_t index)
     if (a->a) {
         bind_data(e, a, env, index);
     }
+    e->ground = (struct tick){0};
     exec_block(e, a->b, env);
+    tick_commit(e);
     check_commits(e);
     frame_pop(e);
     e->training = false;
@@ -460,6 +462,9 @@ void do_metric(struct elab *e, struct ast *a, struct env *env)
 {
     static const char *const modes[] = {"mean", "sum", "last", "min", "max"};
     enum metric_mode mode = METRIC_MEAN;
+    if (!outside_scan(e, a, "yield its value, and put the metric behind the scan, as in `mean(r.y)`")) {
+        return;
+    }
     bool outer = e->in_metric;
     e->own_metric = false;
     e->in_metric = true;
@@ -507,7 +512,8 @@ static void add_output(struct elab *e, const char *name, struct value v, struct 
 }
 void do_output(struct elab *e, struct ast *a, struct env *env)
 {
-    if (!in_phase(e, a, env)) {
+    if (!outside_scan(e, a, "yield its value, and put the output behind the scan, as in `output y = r.y`") ||
+        !in_phase(e, a, env)) {
         return;
     }
     for (uint32_t i = 0; i < a->list.n; i++) {
@@ -534,8 +540,7 @@ void do_assert(struct elab *e, struct ast *a, struct env *env)
     if (n && p->kind == PHASE_USER) {
         build_at(e, a->span);
         n = t.rank ? build_reduce(&e->b, OP_all, n, NULL, -1, false) : n;
-        struct output o = {.name = source_slice(e, a->a->span), .value = n, .span = a->span};
-        vec_push(e->g->arena, &p->asserts, o);
+        tick_assert(e, n, source_slice(e, a->a->span), a->span);
     }
 }
 
@@ -644,7 +649,8 @@ void do_minimize(struct elab *e, struct ast *a, struct env *env)
     struct over over = {0};
     struct type t;
     struct span at = a->name_span.file ? a->name_span : a->span;
-    if (!in_phase(e, a, env)) {
+    if (!outside_scan(e, a, "yield the loss, and minimize its mean behind the scan") ||
+        !in_phase(e, a, env)) {
         return;
     }
     struct value loss = eval(e, a->a, env);

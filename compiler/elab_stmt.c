@@ -155,6 +155,19 @@ static struct slot *set_target(struct elab *e, struct ast *t, struct env *env)
         return NULL;
     }
     struct slot *s = env_find(env, t->name, &closed);
+    if (s && s->what == NAME_CARRY) {
+        fail(e, DIAG_E1021, t->span, "`%s` is a carry of the scan", t->name);
+        diag_help(e->sink, "`next %s = ..` gives the value of the next iteration", t->name);
+        return NULL;
+    }
+    if (s && s->tick != e->tick->number && (s->what == NAME_LOCAL || s->what == NAME_ARG)) {
+        fail(e, DIAG_E1020, t->span, "`%s` is declared outside of the scan and cannot change in its body",
+             t->name);
+        diag_label(e->sink, s->span, "declared here");
+        diag_help(e->sink, "make it a carry: `scan (..; %s = %s) { next %s = .. }`", t->name, t->name,
+                  t->name);
+        return NULL;
+    }
     if (s && s->kind != SLOT_VAR) {
         return s;
     }
@@ -352,6 +365,10 @@ static enum flow exec(struct elab *e, struct ast *a, struct env *env)
     case AST_BLOCK:
         return exec_block(e, a, env);
     case AST_RETURN:
+        if (scan_around(env)) {
+            outside_scan(e, a, "a scan has no early end: `yield` gives its results");
+            break;
+        }
         if (e->frame && e->frame->inst == e->root && !e->frame->what) {
             fail(e, DIAG_E1006, a->span, "`return` stands in a layer or fn");
             diag_help(e->sink, "a phase has `output`, `metric` and `next`");
@@ -371,7 +388,7 @@ static enum flow exec(struct elab *e, struct ast *a, struct env *env)
         do_assert(e, a, env);
         break;
     case AST_YIELD:
-        refuse(e, a->span, "`yield`");
+        do_yield(e, a, env);
         break;
     default:
         break; /* fn: declared before; what the parser could not read was reported by it */
