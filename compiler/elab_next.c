@@ -170,7 +170,7 @@ static bool part_target(struct elab *e, struct ast *t, struct target *r)
     if (r->v.kind == V_RECORD) {
         struct value *f = value_field(r->v, t->name);
         if (!f) {
-            fail(e, DIAG_E1002, t->name_span.file ? t->name_span : t->span, "no field `%s` in the state %s",
+            fail(e, DIAG_E1002, t->name_span.file ? t->name_span : t->span, "no field `%s` in %s",
                  t->name, outer);
             help_names(e, t->name, r->v.record->name, r->v.record->n);
             return false;
@@ -185,8 +185,9 @@ static bool part_target(struct elab *e, struct ast *t, struct target *r)
         r->path = r->path ? join_path(e, r->path, t->name) : t->name;
         return true;
     }
-    fail(e, DIAG_E1002, t->name_span.file ? t->name_span : t->span, "no field `%s`: the state %s has none",
-         t->name, outer);
+    fail(e, DIAG_E1002, t->name_span.file ? t->name_span : t->span, "no field `%s`: %s has none", t->name,
+         outer);
+    diag_help(e->sink, "`next %s = ..` gives it as a whole, `next %s[i] = ..` a part", outer, outer);
     return false;
 }
 static bool find_target(struct elab *e, struct ast *t, struct env *env, struct target *r);

@@ -48,7 +48,9 @@ static bool same_length(struct elab *e, struct scan *s, dim n, struct span at)
     if (s->count && s->count != n) {
         fail(e, DIAG_E2060, at, "the inputs of a scan have equal length, found %s and %s",
              dim_text(e, s->count), dim_text(e, n));
-        diag_label(e->sink, s->counted, "%s parts", dim_text(e, s->count));
+        if (s->counted.start != at.start) {
+            diag_label(e->sink, s->counted, "%s parts", dim_text(e, s->count));
+        }
         diag_help(e->sink, "axis = .. chooses the axis that is walked; slice the longer one, as in `x[1:]`");
         help_tail(e, s->count, n);
         return false;
@@ -157,13 +159,14 @@ static bool names_differ(struct elab *e, const struct ast *a)
             if (!strcmp(x->name, y->name) && (x->kind == AST_OPTION) == (y->kind == AST_OPTION)) {
                 fail(e, DIAG_E1007, x->name_span, "the scan has two names `%s`", x->name);
                 diag_label(e->sink, y->name_span, "first here");
+                diag_help(e->sink, "each input and carry has a name of its own in the body");
                 return false;
             }
         }
     }
     return true;
 }
-static bool read_inputs(struct elab *e, struct scan *s)
+static bool read_inputs(struct elab *e, struct scan *s, const struct tick *t)
 {
     const struct ast_list *l = &s->ast->list;
     bool ok = names_differ(e, s->ast);
@@ -176,7 +179,7 @@ static bool read_inputs(struct elab *e, struct scan *s)
                                            : true;
     }
     if (ok && !s->count) {
-        fail(e, DIAG_E2063, s->ast->span, "this scan has no length");
+        fail(e, DIAG_E2063, t->span, "this scan has no length");
         diag_help(e->sink, "walk a tensor, or count: `scan (t in 0..10) { .. }`");
         ok = false;
     }
@@ -499,12 +502,13 @@ struct value eval_scan(struct elab *e, struct ast *a, struct env *env)
                      .env = env,
                      .in = arena_array(e->arena, struct value, a->list.n + 1),
                      .from = arena_array(e->arena, struct value, a->list.n + 1)};
-    struct tick t = {.number = ++e->scans, .span = a->span};
+    struct span word = {a->span.start, a->span.start + 4, a->span.file};
+    struct tick t = {.number = ++e->scans, .span = word};
     uint32_t errors = e->sink->n_errors;
-    if (!read_inputs(e, &s) || !read_carries(e, &s, &t)) {
+    if (!read_inputs(e, &s, &t) || !read_carries(e, &s, &t)) {
         return poison();
     }
-    t.loop = graph_loop(e->g, e->b.phase, e->tick->loop, s.count, s.reverse, a->span, e->sink);
+    t.loop = graph_loop(e->g, e->b.phase, e->tick->loop, s.count, s.reverse, word, e->sink);
     if (!t.loop) {
         return poison();
     }

@@ -159,6 +159,16 @@ static bool writes_over(const struct variant_build *v, const struct loop_build *
     return true;
 }
 
+/* The buffer lies in the carry from now on, and what lay in the buffer with it (the next value of a loop
+ * inside whose carry that is). */
+static void move_into(struct variant_build *v, uint32_t buffer, uint32_t carry)
+{
+    for (uint32_t i = 0; i < v->buffers.n; i++) {
+        v->buffers.at[i].root = v->buffers.at[i].root == buffer ? carry : v->buffers.at[i].root;
+    }
+    v->buffers.at[buffer].carried = true;
+}
+
 /* A next value that is a carry (of old) is saved before any of them changes. */
 static void update_carries(struct variant_build *v, const struct loop_build *l, const struct node *end,
                            enum part part)
@@ -175,8 +185,7 @@ static void update_carries(struct variant_build *v, const struct loop_build *l, 
     }
     for (uint32_t k = 0; k < carries; k++) {
         if (!same_place(&next[k], &l->carry[k]) && writes_over(v, l, &next[k], &l->carry[k])) {
-            v->buffers.at[next[k].index].root = l->carry[k].index;
-            v->buffers.at[next[k].index].carried = true;
+            move_into(v, next[k].index, l->carry[k].index);
             next[k] = l->carry[k];
         }
     }
