@@ -48,8 +48,8 @@ static bool same_facts(const struct facts *a, const struct facts *b)
         same = !strcmp(a->late.at[i], b->late.at[i]);
     }
     for (uint32_t i = 0; same && i < a->writes.n; i++) {
-        same = a->writes.at[i].scan == b->writes.at[i].scan &&
-               !strcmp(a->writes.at[i].key, b->writes.at[i].key);
+        same =
+            a->writes.at[i].scan == b->writes.at[i].scan && !strcmp(a->writes.at[i].key, b->writes.at[i].key);
     }
     same = same && a->made.n == b->made.n && same_metrics(a->made.at, b->made.at, a->made.n) &&
            same_metrics(a->metrics.at, b->metrics.at, a->metrics.n);

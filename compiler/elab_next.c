@@ -170,8 +170,8 @@ static bool part_target(struct elab *e, struct ast *t, struct target *r)
     if (r->v.kind == V_RECORD) {
         struct value *f = value_field(r->v, t->name);
         if (!f) {
-            fail(e, DIAG_E1002, t->name_span.file ? t->name_span : t->span, "no field `%s` in %s",
-                 t->name, outer);
+            fail(e, DIAG_E1002, t->name_span.file ? t->name_span : t->span, "no field `%s` in %s", t->name,
+                 outer);
             help_names(e, t->name, r->v.record->name, r->v.record->n);
             return false;
         }
