@@ -110,19 +110,29 @@ def cell(module):
     return f
 
 
-def scanned(module, backwards=False):
-    """All outputs in a row, then the last state."""
+def scanned(kind, backwards=False):
+    """All outputs in a row, then the last state. kind: rnn_relu, gru or lstm, what torch.nn.RNN, GRU and LSTM call."""
     def f(p, training):
-        at = "cell."
-        names = {"weight_ih_l0": p[at + "wi"].T, "weight_hh_l0": p[at + "wh"].T, "bias_ih_l0": p[at + "bi"], "bias_hh_l0": p[at + "bh"]}
+        weights = [p["cell.wi"].T, p["cell.wh"].T, p["cell.bi"], p["cell.bh"]]
         state = (p["h"][None], p["c"][None]) if "c" in p else p["h"][None]
         x = p["x"].flip(1) if backwards else p["x"]
-        y, s = functional_call(module, names, (x, state))
+        y, *s = getattr(torch._VF, kind)(x, state, weights, True, 1, 0.0, training, False, True)
         y = y.flip(1) if backwards else y
-        s = torch.cat([t.reshape(-1) for t in (s if isinstance(s, tuple) else (s,))])
-        return torch.cat([y.reshape(-1), s])
+        return torch.cat([y.reshape(-1)] + [t.reshape(-1) for t in s])
 
     return f
+
+
+def masked_lstm(p, training):
+    """Step by step; rows whose mask is false keep their state."""
+    m, step = torch.tensor([[True, False, True, True], [False, True, True, False]]), cell(nn.LSTMCell(4, 3))
+    inner = {k[5:]: v for k, v in p.items() if k.startswith("cell.")}
+    h, c, ys = p["h"], p["c"], []
+    for t in range(4):
+        h1, c1 = step({**inner, "x": p["x"][:, t], "h": h, "c": c}, training).chunk(2, -1)
+        h, c = torch.where(m[:, t, None], h1, h), torch.where(m[:, t, None], c1, c)
+        ys.append(h1)
+    return torch.cat([torch.stack(ys, 1).reshape(-1), h.reshape(-1), c.reshape(-1)])
 
 
 def rotated(p, training):
@@ -160,6 +170,7 @@ def gates(n, at=""):
 
 X = {"x": (2, 5, 4)}
 IMAGE = {"x": (2, 5, 6, 4)}
+SEQUENCE = {"x": (2, 4, 4), "h": (2, 3)}
 STEP = {"x": (2, 4), "h": (2, 3)}
 # instance (None: no parameters), expression, inputs, parameters, the same in PyTorch; states with their first values
 CASES = [
@@ -200,6 +211,12 @@ CASES = [
     ("nn.RNNCell{3}", "net(x, h)", STEP, gates(1), cell(nn.RNNCell(4, 3))),
     ("nn.GRUCell{3}", "net(x, h)", STEP, gates(3), cell(nn.GRUCell(4, 3))),
     ("nn.LSTMCell{3}", "lstm(net(x, (h = h, c = c)))", {**STEP, "c": (2, 3)}, gates(4), cell(nn.LSTMCell(4, 3))),
+    ("nn.RNN{3, act = relu}", "one(net(x, h))", SEQUENCE, gates(1, "cell."), scanned("rnn_relu")),
+    ("nn.GRU{3}", "one(net(x, h))", SEQUENCE, gates(3, "cell."), scanned("gru")),
+    ("nn.GRU{3, reverse = true}", "one(net(x, h))", SEQUENCE, gates(3, "cell."), scanned("gru", True)),
+    ("nn.LSTM{3}", "two(net(x, (h = h, c = c)))", {**SEQUENCE, "c": (2, 3)}, gates(4, "cell."), scanned("lstm")),
+    ("nn.LSTM{3}", "two(net(x, (h = h, c = c), tensor([[true, false, true, true], [false, true, true, false]])))", {**SEQUENCE, "c": (2, 3)},
+     gates(4, "cell."), masked_lstm),
 ]
 
 

@@ -45,6 +45,8 @@ static void write_program(struct text *t, json_t *c)
     }
     text_printf(t,
                 ")\n}\nlet inputs = Inputs{}\n%s%s\nfn lstm(s) = concat(s.h, s.c)\n"
+                "fn one(r) = concat(flatten(r.y, 0, -1), flatten(r.s, 0, -1))\n"
+                "fn two(r) = concat(flatten(r.y, 0, -1), flatten(r.s.h, 0, -1), flatten(r.s.c, 0, -1))\n"
                 "layer keep(p, g) {\n    state seen: p = 0\n    next seen = g\n    return p\n}\n"
                 "fn value() {\n    let all = inputs()\n",
                 *make ? "let net = " : "", make);

@@ -3,7 +3,7 @@
  * decimals or more, so the tolerance is 2e-9 of max(1, |value|) where a case does not say another. */
 #include "tests/std/golden.h"
 
-enum { MOST = 24 };
+enum { MOST = 40 };
 static const struct check {
     const char *what, *text; /* after the imports; the phases in `launches` run, then output r of phase p */
     const char *launches;    /* phases to run before the last launch of p, one letter each */
@@ -86,6 +86,28 @@ static const struct check {
      {100, -15.005, 10184.995, 49.926446, 5084.8388, 10127.409854, -50.135692, 15175.96042, 10212.526878, 0,
       10205.079246, 10205.079246, 0.02030046862, 4, 4},
      2e-8},
+    {"Trade: what is seen are rows up to now, then the account",
+     "let mid = tensor([[90.0], [95.0], [99.0], [100.0], [7.0]])\n"
+     "let env = envs.Trade{mid, reshape(f32(iota(10)), [5, 1, 2]), W = 2, horizon = 4}\n"
+     "phase p {\n    let s = (t = tensor([3]), k = tensor([1]), cash = tensor([500.0]), q = tensor([[5.0]]), "
+     "peak = tensor([1250.0]))\n"
+     "    output r = env.obs(s)[0]\n}\n",
+     "",
+     8,
+     {4, 5, 6, 7, 0.5, 0.5, 0.2, 0.75},
+     0},
+    {"random actions: CartPole lasts 22.24 steps; by the sign of the speed MountainCar takes 119.4",
+     "let cart = rl.Vector{envs.CartPole{}, 256}\nlet core = envs.MountainCar{}\n"
+     "phase p {\n    let r = scan (t in 0..500) { yield e = cart(rand.int([256], 2)) }\n"
+     "    let m = scan (t in 0..200; s = core.start(256), g = zeros([256]), live = ones([256])) {\n"
+     "        let e = core.move(s, where(s.v >= 0, 2, 0))\n        next s = e.s\n        next g = g + live * "
+     "e.reward\n"
+     "        next live = live * (1 - f32(e.terminated))\n    }\n"
+     "    output r = stack([mean(r.e.total, where = r.e.done), mean(m.g), sum(m.live)])\n}\n",
+     "",
+     3,
+     {22.24, -119.4, 0},
+     0.02},
     /* -- policy gradients */
     {"clipped objective, KL, share of clipped ratios",
      "phase p {\n    let a = tensor([1.0, -2.0, 0.5, 3.0])\n    let l = tensor([0.3, -0.1, -0.5, 0.05])\n"
@@ -103,6 +125,40 @@ static const struct check {
      1,
      {0.125},
      0},
+    {"advantages: termination, truncation, both",
+     "fn at(x) = tensor(x)[:, _]\n"
+     "phase p {\n    let r = at([1.0, 1.0, 1.0, 1.0, 1.0, 1.0])\n    let v = at([0.5, 0.6, 0.7, 0.4, 0.3, "
+     "0.2])\n"
+     "    let after = at([0.6, 0.7, 2.0, 0.3, 99.0, 0.9])\n    let t = at([0, 0, 0, 0, 1, 0]) == 1\n    let "
+     "c = at([0, 0, 1, 0, 0, 0]) == 1\n"
+     "    let a = rl.advantages(r, t, c, v, after, 0.99, 0.95)\n    let b = rl.advantages(r, t or c, t and "
+     "c, v, after, 0.99, 0.95)\n"
+     "    let one = tensor([[1.0]])\n    let yes = one == 1\n"
+     "    output r = concat(a[:, 0], (a + v)[:, 0], b[0:3, 0], rl.advantages(one, yes, yes, 0.5 * one, 9 * "
+     "one, 0.99, 0.95)[0])\n}\n",
+     "",
+     16,
+     {4.1387183, 3.23734, 2.28, 1.55535, 0.7, 1.691, 4.6387183, 3.83734, 2.98, 1.95535, 1, 1.891, 2.3873286,
+      1.37515, 0.3, 0.5},
+     5e-8},
+    {"a rollout: successors before restarts, the value of the last observation",
+     "layer Short{} {\n    let limit = 3\n    fn start(n) = (x = zeros([n]))\n    fn obs(s) = stack([s.x], "
+     "axis = -1)\n"
+     "    fn move(s, a) {\n        let z = (x = s.x + f32(a))\n        return (s = z, reward = z.x, "
+     "terminated = z.x >= 4)\n    }\n}\n"
+     "let env = rl.Vector{Short{}, 2}\nfn value(o) = 10 * o[.., 0]\n"
+     "phase p {\n    let r = scan (t in 0..5) {\n        let o = env.obs()\n        yield v = value(o), e = "
+     "env(tensor([1, 2]))\n    }\n"
+     "    let a = rl.gae(r.v, r.e, value, env.obs(), 0.5, 0.5)\n"
+     "    output r = concat(flatten(r.v, 0, -1), flatten(f32(r.e.terminated), 0, -1), "
+     "flatten(f32(r.e.truncated), 0, -1), a[4], a[2])\n}\n",
+     "",
+     34,
+     {0, 0,  10, 20, 20, 0, 0, 20, 10, 0, /* v, by time */
+      0, 0,  0,  1,  0,  0, 0, 1,  0,  0, /* environment 1 reaches 4 with its second step */
+      0, 0,  0,  0,  1,  0, 0, 0,  0,  0, /* environment 0 its limit with the third */
+      2, 12, -2, 8},
+     1e-12},
     /* -- values of actions */
     {"branches: dueling values, one target, errors",
      "phase p {\n    let a = tensor([[[1.0, 2.0, 3.0], [0.0, -1.0, 4.0]]])\n    let q = "
@@ -160,6 +216,22 @@ static const struct check {
      "",
      6,
      {1, -0.15, -2, 0.3, 2, -0.3},
+     0},
+    {"area under the curve over two launches",
+     "let roc = nn.AUC{}\nphase s { roc.note(tensor([2.0, -1.0]), tensor([1.0, 0.0])) }\n"
+     "phase t { roc.note(tensor([0.5, 0.0]), tensor([0.0, 1.0])) }\nphase p { output r = stack([roc.value(), "
+     "sum(roc.ones)]) }\n",
+     "st",
+     2,
+     {0.75, 2},
+     0},
+    {"and forgotten",
+     "let roc = nn.AUC{}\nphase s { roc.note(tensor([2.0, -1.0]), tensor([1.0, 0.0])) }\nphase c { "
+     "roc.clear() }\n"
+     "phase p { output r = stack([roc.value(), sum(roc.ones)]) }\n",
+     "sc",
+     2,
+     {0.5, 0},
      0},
     {"an average follows what an optimizer returns",
      "layer Net() {\n    param w: f32[2] = 1\n    return w\n}\nlet net = Net{}\nlet slow = frozen(net)\n"
