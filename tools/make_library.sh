@@ -9,14 +9,38 @@ trap 'rm -f "$out"' EXIT
     echo '# The standard library'
     echo
     echo 'Made by `tools/make_library.sh` from the comments in `models/std`. `import nn` and call `nn.Linear{3}`; braces hold what an instance is'
-    echo 'made with, parentheses what it is applied to. What each equals is tested in `tests/std`.'
+    echo 'made with, parentheses what it is applied to. A parameter is `name: type ~ initialiser` or `= value`; its key is the path of names, so that of
+`let net = nn.MultiHead{4}` has `net.q.w`. What each equals is tested in `tests/std`.'
     for file in nn opt $(ls models/std | sed 's/\.gml$//' | grep -vxE 'nn|opt'); do
         awk -v module="$file" '
 function flush(    i) {
     for (i = 1; i <= entries; i++) { print entry[i] }
     if (entries) { print "" ; if (doc != "") { print doc; print "" } }
+    if (params != "") { print "Parameters: " params ".\n" }
+    if (states != "") { print "States: " states ".\n" }
+    if (parts != "") { print "Inside: " parts ".\n" }
+    params = states = parts = ""
     if (entries && doc == "" ) { print module ": no comment reaches " entry[1] > "/dev/stderr"; failed = 1 }
     entries = 0
+}
+function listed(list, what) { return list (list == "" ? "" : ", ") "`" what "`" }
+function declared(line) {
+    sub(/ +# .*/, "", line)
+    sub(/^ *(param|state) /, "", line)
+    gsub(/ +/, " ", line)
+    return line
+}
+# Instances that a line makes: those with a label, and those of a `let`.
+function made(line,    at) {
+    if (match(line, /^ *let [a-z_0-9]+ = [A-Z][A-Za-z0-9]*\{/)) {
+        at = substr(line, RSTART, RLENGTH - 1)
+        sub(/^ *let /, "", at); sub(/ = /, ": ", at)
+        parts = listed(parts, at)
+    }
+    while (match(line, /[|]> [a-z_0-9]+: [A-Z][A-Za-z0-9]*\{/)) {
+        parts = listed(parts, substr(line, RSTART + 3, RLENGTH - 4))
+        line = substr(line, RSTART + RLENGTH)
+    }
 }
 function signature(line) {
     sub(/ +# .*/, "", line)
@@ -51,6 +75,9 @@ heading { heading = 0; if (lead != "") { print lead "\n" } }
     if (more ~ /\{$|\) = /) { break } } }
 /^(layer|fn) / { docs = 0; line = signature($0); entered = $0 ~ /\{$/ && line ~ /^layer .*\}$/
     entry[++entries] = "- `" line "`"; next }
+/^ +param / { params = listed(params, declared($0)) }
+/^ +state / { states = listed(states, declared($0)) }
+/^ / { made($0) }
 entered && /^    fn / { line = signature($0); sub(/^ /, "", line)
     entry[++entries] = "  - `" line "`"; next }
 END { flush(); exit failed }
