@@ -11,6 +11,12 @@ bool batch_exists(const struct graph *g, const struct node *n, const bool *stack
  * inputs have an axis of size `count` in front, and so has the result. 0 after a diagnostic. */
 val batch_build(struct build *b, const struct node_spec *s, const bool *stacked, dim count);
 
+/* sink.c: results of loops. */
+/* All iterations of v, a value of the loop that node `end` ends, or one around it (all of the new graph). */
+val loop_all(struct rewrite *rw, val end, val v);
+/* How often each node is an input. */
+uint32_t *count_users(const struct graph *g);
+
 /* hoist.c: work of loops that only needs their inputs. */
 struct hoist {
     bool *moves; /* by old node of a loop: made of the loop's inputs and index alone */

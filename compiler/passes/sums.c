@@ -8,7 +8,7 @@
  *
  * Products come first, since their factors are yields afterwards.
  */
-#include "compiler/passes.h"
+#include "compiler/passes/batch.h"
 
 struct sums {
     uint32_t *users; /* by node of the old graph */
@@ -21,37 +21,6 @@ static bool is_only_summed(const struct rewrite *rw, val carry, val next)
     const struct sums *s = rw->ctx;
     return s->users[carry] == 2 && s->users[next] == 1; /* in the sum, and as a part of the loop */
 }
-static uint32_t *count_users(const struct graph *g)
-{
-    uint32_t *n = arena_array(g->arena, uint32_t, g->nodes.n + 1);
-    for (val id = 1; id < g->nodes.n; id++) {
-        const struct node *x = graph_node(g, id);
-        for (uint32_t i = 0; i < x->n_in; i++) {
-            n[node_inputs(g, x)[i]]++;
-        }
-    }
-    return n;
-}
-
-/* All iterations of v, a value of the loop that ends at `end` (both of the new graph). */
-static val all_of(struct rewrite *rw, val end, val v)
-{
-    struct graph *g = rw->g;
-    const struct node *n = graph_node(g, v);
-    int64_t loop = node_attrs(g, graph_node(g, end))[0];
-    if (n->op == OP_loop_in && n->loop == (uint32_t)loop) {
-        return node_inputs(g, n)[0];
-    }
-    if (!loop_inside(g, n->loop, (uint32_t)loop)) { /* the same in each */
-        struct type t = node_type(g, v);
-        memmove(t.dim + 1, t.dim, (size_t)t.rank * sizeof *t.dim);
-        t.dim[0] = g->loops.at[loop].count;
-        return build_expand(&rw->b, v, t.rank + 1, t.dim);
-    }
-    int64_t k = graph_loop_yield(g, end, v);
-    return build_attrs(&rw->b, OP_loop_out, &end, 1, &k, 1);
-}
-
 /* [n, m, k] as [n m, k] */
 static val all_rows(struct rewrite *rw, val stack)
 {
@@ -73,8 +42,8 @@ static val sum_of_products(struct rewrite *rw, val end, const struct node *n)
     if (n->rank != 2 || !transposed) {
         return 0;
     }
-    val a = all_rows(rw, all_of(rw, end, node_inputs(rw->g, x)[0]));
-    val g = a ? all_rows(rw, all_of(rw, end, right)) : 0;
+    val a = all_rows(rw, loop_all(rw, end, node_inputs(rw->g, x)[0]));
+    val g = a ? all_rows(rw, loop_all(rw, end, right)) : 0;
     return g ? build_matmul(&rw->b, build_permute(&rw->b, a, turned), g) : 0;
 }
 static bool is_yield(const struct graph *g, const struct node *end, val v)
@@ -97,7 +66,7 @@ static val sum_of_sums(struct rewrite *rw, val end, const struct node *n)
     if (graph_node(rw->g, from)->rank == LIMIT_RANK) {
         return 0;
     }
-    val all = all_of(rw, end, from);
+    val all = loop_all(rw, end, from);
     return all ? build_reduce(&rw->b, OP_sum, all, axes, (int)n_attr + 1, false) : 0;
 }
 
@@ -117,7 +86,7 @@ static val sum_after(struct rewrite *rw, val end, val term)
         return n.op == OP_matmul ? sum_of_products(rw, end, &n) : 0;
     }
     if (is_yield(rw->g, graph_node(rw->g, end), term)) {
-        return build_reduce(&rw->b, OP_sum, all_of(rw, end, term), (int[]){0}, 1, false);
+        return build_reduce(&rw->b, OP_sum, loop_all(rw, end, term), (int[]){0}, 1, false);
     }
     return n.op == OP_sum ? sum_of_sums(rw, end, &n) : 0;
 }
