@@ -123,16 +123,19 @@ def scanned(kind, backwards=False):
     return f
 
 
-def masked_lstm(p, training):
+def kept(module):
     """Step by step; rows whose mask is false keep their state."""
-    m, step = torch.tensor([[True, False, True, True], [False, True, True, False]]), cell(nn.LSTMCell(4, 3))
-    inner = {k[5:]: v for k, v in p.items() if k.startswith("cell.")}
-    h, c, ys = p["h"], p["c"], []
-    for t in range(4):
-        h1, c1 = step({**inner, "x": p["x"][:, t], "h": h, "c": c}, training).chunk(2, -1)
-        h, c = torch.where(m[:, t, None], h1, h), torch.where(m[:, t, None], c1, c)
-        ys.append(h1)
-    return torch.cat([torch.stack(ys, 1).reshape(-1), h.reshape(-1), c.reshape(-1)])
+    def f(p, training):
+        m, step = torch.tensor([[True, False, True, True], [False, True, True, False]]), cell(module)
+        inner = {k[5:]: v for k, v in p.items() if k.startswith("cell.")}
+        state, ys = {k: p[k] for k in "hc" if k in p}, []
+        for t in range(4):
+            new = step({**inner, **state, "x": p["x"][:, t]}, training).chunk(len(state), -1)
+            ys.append(new[0])
+            state = {k: torch.where(m[:, t, None], n, state[k]) for k, n in zip(state, new)}
+        return torch.cat([torch.stack(ys, 1).reshape(-1)] + [v.reshape(-1) for v in state.values()])
+
+    return f
 
 
 def rotated(p, training):
@@ -170,6 +173,7 @@ def gates(n, at=""):
 
 X = {"x": (2, 5, 4)}
 IMAGE = {"x": (2, 5, 6, 4)}
+MASK = "tensor([[true, false, true, true], [false, true, true, false]])"
 SEQUENCE = {"x": (2, 4, 4), "h": (2, 3)}
 STEP = {"x": (2, 4), "h": (2, 3)}
 # instance (None: no parameters), expression, inputs, parameters, the same in PyTorch; states with their first values
@@ -215,8 +219,9 @@ CASES = [
     ("nn.GRU{3}", "one(net(x, h))", SEQUENCE, gates(3, "cell."), scanned("gru")),
     ("nn.GRU{3, reverse = true}", "one(net(x, h))", SEQUENCE, gates(3, "cell."), scanned("gru", True)),
     ("nn.LSTM{3}", "two(net(x, (h = h, c = c)))", {**SEQUENCE, "c": (2, 3)}, gates(4, "cell."), scanned("lstm")),
-    ("nn.LSTM{3}", "two(net(x, (h = h, c = c), tensor([[true, false, true, true], [false, true, true, false]])))", {**SEQUENCE, "c": (2, 3)},
-     gates(4, "cell."), masked_lstm),
+    ("nn.LSTM{3}", f"two(net(x, (h = h, c = c), {MASK}))", {**SEQUENCE, "c": (2, 3)}, gates(4, "cell."), kept(nn.LSTMCell(4, 3))),
+    ("nn.GRU{3}", f"one(net(x, h, {MASK}))", SEQUENCE, gates(3, "cell."), kept(nn.GRUCell(4, 3))),
+    ("nn.RNN{3}", f"one(net(x, h, {MASK}))", SEQUENCE, gates(1, "cell."), kept(nn.RNNCell(4, 3))),
 ]
 
 
