@@ -226,7 +226,8 @@ CASES = [
 
 
 def digits(t, n):
-    return [float(f"{v:.{n}g}") for v in t.detach().reshape(-1).tolist()]
+    """A hundredth of the tolerance is kept."""
+    return [round(v, n) for v in t.detach().reshape(-1).tolist()]
 
 
 def solve(make, text, inputs, params, f, states=None):
@@ -248,9 +249,9 @@ def solve(make, text, inputs, params, f, states=None):
         opt.zero_grad()
         loss()[1].backward()
         opt.step()
-    return {"make": make or "", "text": text, "inputs": inputs, "params": params, "value": digits(y, 13),
-            "gradient": {k: digits(g, 11) for k, g in zip(p, grads)}, "last": {k: digits(v, 11) for k, v in p.items()},
-            "states": {k: digits(v, 11) for k, v in kept.items()}, "scale": scale, "after": digits(f({**p, **kept}, False), 11)}
+    return {"make": make or "", "text": text, "inputs": inputs, "params": params, "value": digits(y, 12),
+            "gradient": {k: digits(g, 10) for k, g in zip(p, grads)}, "last": {k: digits(v, 10) for k, v in p.items()},
+            "states": {k: digits(v, 10) for k, v in kept.items()}, "scale": scale, "after": digits(f({**p, **kept}, False), 10)}
 
 
 def main():
