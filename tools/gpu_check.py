@@ -282,6 +282,16 @@ def library_kernels(tool):
     return [word for name in names for word in (option, f"kns={name}")] if option else []
 
 
+def check_sanitized_loops(tool):
+    """Graphs with loops: kernel by kernel with declared values, then as WHILE nodes."""
+    for kind in ("memcheck", "initcheck", "racecheck", "synccheck"):
+        declared = kind in ("memcheck", "initcheck")
+        left_out = [] if declared else library_kernels(tool)
+        code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", *left_out, program("gpu_random"), "--loops", "12",
+                                    *(["debug"] if declared else [])], 200)
+        row(f"{kind}, loops", code == 0, f"exit {code}, {wall:.0f} s: {last_line(out + err)}", "12 graphs")
+
+
 def check_sanitize():
     check_poison()
     tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
@@ -298,6 +308,7 @@ def check_sanitize():
         code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", *left_out, program("gpu_parity"), "--quick",
                                     *(["--declared"] if kind in ("memcheck", "initcheck") else [])], 300)
         row(f"{kind}, all operators", code == 0, f"exit {code}, {wall:.0f} s: {last_line(out + err)}")
+    check_sanitized_loops(tool)
 
 
 def memory_reader():

@@ -2,8 +2,11 @@
  * Prints a summary line; exits 1 when a value differs by more than rounding explains, or when poisoned memory
  * without reuse or kernel-by-kernel launches give other bits.
  *
- *   gpu_random [--dry-run] [N [SEED]]     seeds SEED .. SEED + N - 1, 300 from 1 by default
+ *   gpu_random [--dry-run] [N [SEED]]     seeds SEED .. SEED + N - 1, 300 from 1 by default; each third graph
+ *                                         has a loop at least
  *   gpu_random [--dry-run] --file GRAPH   one graph in text form
+ *   gpu_random --loops N [debug]          for compute-sanitizer: launches N graphs with loops and compares
+ *                                         nothing; debug: with --debug-plan, so that values are declared
  *
  * What rounding explains is measured on the CPU: how far f32 is from f64, and how far the results move when
  * the variables move by 1 or 2 units in the last place. A value may differ by 32 times the larger of the two,
@@ -17,7 +20,7 @@
 #include "runtime/base/seam.h"
 #include "tools/random/random.h"
 
-enum { JITTERS = 3, FACTOR = 32, BITS_EVERY = 5, SHRINK_SECONDS = 60 };
+enum { JITTERS = 3, FACTOR = 32, BITS_EVERY = 5, LOOPS_EVERY = 3, SHRINK_SECONDS = 60 };
 
 struct session {
     const struct backend *gpu;
@@ -190,10 +193,12 @@ static void one_text(struct session *s, const char *text, const char *name, bool
 }
 static void one_seed(struct session *s, uint64_t seed)
 {
-    struct random_options o = {.number = seed % 4 ? DT_F32 : DT_F64, .mixed = seed % 8 == 0};
+    struct random_options o = {
+        .number = seed % 4 ? DT_F32 : DT_F64, .mixed = seed % 8 == 0, .loops = seed % LOOPS_EVERY == 0};
     struct arena *a = arena_new();
     const char *text = random_text(random_graph(a, seed, &o, NULL), a);
-    one_text(s, text, arena_printf(a, "seed %llu", (unsigned long long)seed), seed % BITS_EVERY == 0);
+    one_text(s, text, arena_printf(a, "seed %llu", (unsigned long long)seed),
+             seed % BITS_EVERY == 0 || seed % (2 * LOOPS_EVERY) == 0);
     arena_free(a);
 }
 static int one_file(struct session *s, const char *path)
@@ -210,6 +215,62 @@ static int one_file(struct session *s, const char *path)
     one_text(s, text, path, true);
     arena_free(a);
     return 0;
+}
+
+/* -- without reading anything back */
+
+static const char *launch_all(struct session *s, const struct plan *p, struct exec *e, struct arena *a)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < 2 * p->n_variant; i++) {
+        uint32_t v = i / 2;
+        if (p->graph->phases.at[p->variant[v].phase].kind != PHASE_USER) {
+            continue;
+        }
+        if (s->gpu->launch(e, v, i % 2 == 0) != ST_OK) {
+            return s->gpu->error(e);
+        }
+        const struct ring_slot *slot = s->gpu->slot(e, ++n, true);
+        if (!slot || slot->fault.code) {
+            return slot ? arena_printf(a, "fault %d at node %u", (int)slot->fault.code, slot->fault.node)
+                        : s->gpu->error(e);
+        }
+    }
+    return s->gpu->sync(e) == ST_OK ? NULL : s->gpu->error(e);
+}
+static const char *run_loops(struct session *s, uint64_t seed, bool debug, struct arena *a)
+{
+    struct random_options o = {.number = DT_F32, .loops = true};
+    struct exec_options how = {.threads = 1, .debug_plan = debug};
+    const char *why = NULL;
+    char text[512] = "";
+    struct exec *e;
+    struct graph *g = random_passes(random_graph(a, seed, &o, NULL), RANDOM_ALL_PASSES, a, &why);
+    struct plan *p = g ? random_plan(g, &s->target, debug, a, &why) : NULL;
+    char *image = p ? random_image(p, a, &why) : NULL;
+    if (!image || s->gpu->open(&how, &e, text, sizeof text) != ST_OK) {
+        return why ? why : arena_printf(a, "%s", text);
+    }
+    bool ok = s->gpu->arena(e, p->bytes) == ST_OK && s->gpu->prepare(e, p) == ST_OK &&
+              s->gpu->upload(e, 0, image, p->persistent) == ST_OK;
+    why = ok ? launch_all(s, p, e, a) : s->gpu->error(e);
+    why = why ? arena_printf(a, "%s", why) : NULL; /* the text goes with the backend */
+    s->gpu->close(e);
+    return why;
+}
+static void loops(struct session *s, uint64_t n, bool debug)
+{
+    for (uint64_t seed = 1; seed <= n; seed++) {
+        struct arena *a = arena_new();
+        const char *why = run_loops(s, seed, debug, a);
+        if (why) {
+            fprintf(stderr, "loops, seed %llu: %s\n", (unsigned long long)seed, why);
+        }
+        s->graphs++;
+        s->failures += why != NULL;
+        arena_free(a);
+    }
+    printf("graphs with loops: %u, %u failed\n", s->graphs, s->failures);
 }
 
 static bool open_device(struct session *s, bool dry)
@@ -241,6 +302,10 @@ int main(int argc, char **argv)
         return 1;
     }
     time_t start = time(NULL);
+    if (argc > 2 && !strcmp(argv[1], "--loops")) {
+        loops(&s, strtoull(argv[2], NULL, 10), argc > 3 && !strcmp(argv[3], "debug"));
+        return s.failures != 0;
+    }
     if (argc > 2 && !strcmp(argv[1], "--file")) {
         int code = one_file(&s, argv[2]);
         printf("random graphs: %u, %u differ, %.1f %% of the allowance used\n", s.graphs, s.failures,

@@ -16,25 +16,30 @@ static val (*maker_of(enum op op))(struct gen *)
 }
 bool random_reachable(enum op op)
 {
-    /* autodiff makes packs; loops are made by the compiler as a whole; what belongs to loading (orthonormal,
-     * pinv) has no place in a phase */
-    return op != OP_NONE && op != OP_pack && !(op_table[op].flags & (OPF_LOAD | OPF_LOOP));
+    /* autodiff makes packs; the planner makes two rows of loops; what belongs to loading (orthonormal, pinv)
+     * has no place in a phase */
+    return op != OP_NONE && op != OP_pack && op != OP_loop_begin && op != OP_loop_put &&
+           !(op_table[op].flags & OPF_LOAD);
 }
 
 /* -- gradients */
 
+bool random_passes_on(enum op op, uint32_t input)
+{
+    return vjp_exists(op, input) || op_table[op].flags & OPF_LOOP;
+}
 bool random_moves(const struct graph *g, val v, const bool *before)
 {
     const struct node *n = graph_node(g, v);
     const val *in = node_inputs(g, n);
-    if (!dtype_is_float((enum dtype)n->dtype)) {
+    if (!dtype_is_float((enum dtype)n->dtype) && n->op != OP_loop) {
         return false;
     }
     if (n->op == OP_read || n->op == OP_tree) {
         return n->op == OP_tree || g->vars.at[node_attrs(g, n)[0]].kind == VAR_PARAM;
     }
     for (uint32_t i = 0; i < n->n_in; i++) {
-        if (before[in[i]] && vjp_exists((enum op)n->op, i)) {
+        if (before[in[i]] && random_passes_on((enum op)n->op, i)) {
             return true;
         }
     }
@@ -55,7 +60,7 @@ void random_differentiated(const struct graph *g, bool *op)
         const struct node *n = graph_node(g, v);
         op[n->op] |= back[v] && forward[v];
         for (uint32_t i = 0; i < n->n_in; i++) {
-            back[node_inputs(g, n)[i]] |= back[v] && vjp_exists((enum op)n->op, i);
+            back[node_inputs(g, n)[i]] |= back[v] && random_passes_on((enum op)n->op, i);
         }
     }
 }
@@ -155,20 +160,18 @@ static void add_tree(struct gen *g)
 
 /* -- rows */
 
-static void give_up(struct gen *g, enum op op, uint64_t seed)
+static void give_up(struct gen *g, enum op op)
 {
-    fprintf(stderr, "random graphs: seed %llu: the maker of %s broke a rule\n", (unsigned long long)seed,
+    fprintf(stderr, "random graphs: seed %llu: the maker of %s broke a rule\n", (unsigned long long)g->seed,
             op_table[op].name);
     diag_render(&g->sink, DIAG_SHORT, false, stderr);
     abort();
 }
-/* A row that can be added here, all as often; some give nothing. Smooth graphs have fewer rows without a
- * gradient. */
-static void add_row(struct gen *g, uint64_t seed)
+void add_row(struct gen *g)
 {
-    /* two of these in a row are what algebra looks for */
-    static const enum op paired[] = {OP_neg,     OP_lnot,   OP_cast,  OP_reshape,
-                                     OP_permute, OP_expand, OP_slice, OP_where};
+    /* two of these in a row are what algebra looks for; and loops */
+    static const enum op paired[] = {OP_neg,    OP_lnot,  OP_cast,  OP_reshape, OP_permute,
+                                     OP_expand, OP_slice, OP_where, OP_loop};
     enum op op = (enum op)(1 + below(g, OP_COUNT - 1));
     op = chance(g, 15) ? paired[below(g, sizeof paired / sizeof *paired)] : op;
     if (g->o->smooth && !vjp_exists(op, 0) && !vjp_exists(op, 1) && chance(g, 70)) {
@@ -177,19 +180,22 @@ static void add_row(struct gen *g, uint64_t seed)
     val (*make)(struct gen *) = maker_of(op);
     if (make) {
         make(g);
+    } else if (op == OP_loop) {
+        make_loop(g);
     } else if (op_table[op].kind == OPK_ELEM) {
         make_elem(g, op);
     } else if (op_table[op].kind == OPK_REDUCE) {
         make_reduce(g, op);
     }
     if (g->sink.n_errors) {
-        give_up(g, op, seed);
+        give_up(g, op);
     }
 }
 static struct gen *generate(struct arena *a, uint64_t seed, const struct random_options *o, uint32_t nodes)
 {
     struct gen *g = arena_new_of(a, struct gen);
-    *g = (struct gen){.a = a, .g = graph_new(a), .o = o, .random = seed * 0x9e3779b97f4a7c15u + 1};
+    *g = (struct gen){
+        .a = a, .g = graph_new(a), .o = o, .random = seed * 0x9e3779b97f4a7c15u + 1, .seed = seed};
     below(g, 2);
     diag_init(&g->sink, a, &g->g->sources);
     g->b = (struct build){.g = g->g, .sink = &g->sink};
@@ -212,12 +218,15 @@ static struct gen *generate(struct arena *a, uint64_t seed, const struct random_
     if (g->data && chance(g, 60)) {
         maker_of(OP_rows)(g);
     }
+    while (o->loops && g->g->loops.n == 1) {
+        make_loop(g);
+    }
     for (int tries = 0; g->g->nodes.n <= nodes && tries < 200; tries++) {
-        add_row(g, seed);
+        add_row(g);
     }
     make_roots(g);
     if (g->sink.n_errors || graph_verify(g->g, &g->sink) != ST_OK) {
-        give_up(g, OP_grad, seed);
+        give_up(g, OP_grad);
     }
     return g;
 }

@@ -22,12 +22,13 @@ struct gen {
     struct diag_sink sink;
     struct build b;
     const struct random_options *o;
-    uint64_t random;
+    uint64_t random, seed;
     VEC(struct item) item; /* what rows may read */
     VEC(struct item) flat; /* flat blocks whose padding is zero */
     dim size[MAX_SIZES];   /* sizes of this graph */
     uint32_t n_size, n_key;
     VEC(bool) moves;      /* by node, as far as asked: see moves() */
+    uint32_t loop, depth; /* whose body grows, 0 = none */
     bool data;            /* the phase walks over a data set */
     uint32_t data_var[2]; /* its rows: floats and labels */
     struct binding binding;
@@ -70,8 +71,12 @@ val index_of(struct gen *g, const struct type *shape, int64_t n, bool none);
 val number(struct gen *g, enum dtype t, double x); /* a constant of rank 0 */
 
 /* -- rows */
+/* A row that can be added here, all as often; some give nothing. Smooth graphs have fewer rows without a
+ * gradient. */
+void add_row(struct gen *g);
 val make_elem(struct gen *g, enum op op);
 val make_reduce(struct gen *g, enum op op);
+val make_loop(struct gen *g);
 /* structured.c, views.c, sources.c */
 struct maker {
     enum op op;

@@ -17,6 +17,7 @@ enum { RANDOM_NODES = 40 };
 struct random_options {
     enum dtype number; /* float type of parameters: DT_F32 or DT_F64 */
     bool mixed;        /* casts to the other float type too */
+    bool loops;        /* at least one */
     bool smooth; /* only values that difference quotients can follow: no draws that depend on the step */
 };
 /* A graph of at most RANDOM_NODES nodes before autodiff, in arena `a`. `used` (may be NULL) has OP_COUNT
@@ -26,6 +27,8 @@ struct graph *random_graph(struct arena *a, uint64_t seed, const struct random_o
 /* Rows that some graph must have: all but `read` and those that only the planner makes. */
 bool random_reachable(enum op op);
 
+/* Whether a gradient goes from the result of the row to that input; loops pass on what their bodies do. */
+bool random_passes_on(enum op op, uint32_t input);
 /* Whether node v is a parameter or depends on one through rows with a gradient; `before`: the same of all
  * nodes before. */
 bool random_moves(const struct graph *g, val v, const bool *before);

@@ -119,7 +119,7 @@ static uint32_t *distances(struct gen *g)
         d[v] = moves(g, v);
         for (uint32_t i = 0; i < n->n_in && d[v]; i++) {
             uint32_t before = d[node_inputs(g->g, n)[i]];
-            bool longer = before && before + 1 > d[v] && vjp_exists((enum op)n->op, i);
+            bool longer = before && before + 1 > d[v] && random_passes_on((enum op)n->op, i);
             d[v] = longer ? before + 1 : d[v];
         }
     }

@@ -5,9 +5,10 @@
 
 const char *random_seed_text(struct arena *a, uint64_t seed, bool gradient, bool *used)
 {
-    struct random_options o = {.number = seed % 2 ? DT_F64 : DT_F32, .mixed = seed % 7 == 0};
+    struct random_options o = {
+        .number = seed % 2 ? DT_F64 : DT_F32, .mixed = seed % 7 == 0, .loops = seed % 3 == 0};
     if (gradient) {
-        o = (struct random_options){.number = DT_F64, .mixed = true, .smooth = true};
+        o = (struct random_options){.number = DT_F64, .mixed = true, .smooth = true, .loops = seed % 3 == 0};
     }
     struct graph *g = random_graph(a, seed, &o, gradient ? NULL : used);
     if (gradient && used) {
