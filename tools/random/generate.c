@@ -238,7 +238,7 @@ struct graph *random_graph(struct arena *a, uint64_t seed, const struct random_o
     do {
         g = generate(a, seed, o, nodes);
         nodes = nodes * 3 / 4;
-    } while (g->g->nodes.n - 1 > RANDOM_NODES && nodes > 0);
+    } while (g->g->nodes.n - 1 > RANDOM_NODES * (1u + o->loops) && nodes > 0);
     for (val v = 1; used && v < g->g->nodes.n; v++) {
         used[graph_node(g->g, v)->op] = true;
     }

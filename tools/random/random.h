@@ -20,9 +20,9 @@ struct random_options {
     bool loops;        /* at least one */
     bool smooth; /* only values that difference quotients can follow: no draws that depend on the step */
 };
-/* A graph of at most RANDOM_NODES nodes before autodiff, in arena `a`. `used` (may be NULL) has OP_COUNT
- * flags and is set for the rows that the graph has. Ends the process when the generator itself breaks a shape
- * rule. */
+/* A graph of at most RANDOM_NODES nodes before autodiff, twice as many with loops, in arena `a`. `used` (may
+ * be NULL) has OP_COUNT flags and is set for the rows that the graph has. Ends the process when the generator
+ * itself breaks a shape rule. */
 struct graph *random_graph(struct arena *a, uint64_t seed, const struct random_options *o, bool *used);
 /* Rows that some graph must have: all but `read` and those that only the planner makes. */
 bool random_reachable(enum op op);
