@@ -18,8 +18,8 @@ let head = nn.Linear{2}
 ## event (they come first), y the exclusive or of all bits.
 fn events(n) {
     let b     = rand.int([n, bits], 2)
-    let ends  = concat(b[:, 1:] != b[:, :-1], full([n, 1], true))           # the last bit of each run
-    let at    = where(ends, cumsum(i32(ends), axis = 1) - 1, -1)            # which event it is
+    let ends  = concat(b[:, 1:] != b[:, :-1], full([n, 1], true))       # the last bit of each run
+    let at    = where(ends, cumsum(i32(ends), axis = 1) - 1, -1)        # which event it is
     let row   = expand(iota(n)[:, _], [n, bits])
     let none_ = zeros([n, bits])
     let place = where(ends, row, -1)

@@ -7,8 +7,8 @@ import opt
 import points
 
 config B: dim = 512
-config N      = 100                     # noise levels
-config S      = 20                      # steps of the short sampler
+config N      = 100                              # noise levels
+config S      = 20                               # steps of the short sampler
 config H      = 128
 config lr     = 2e-3
 config steps_ = 4000
@@ -63,7 +63,7 @@ fn ddpm(n) {
 }
 ## n points in S steps without noise.
 fn ddim(n) {
-    let ts = i32(linspace(-1, N - 1, S + 1))                 # -1 = the data
+    let ts = i32(linspace(-1, N - 1, S + 1))     # -1 = the data
     let r = scan (i in 0..S, reverse = true; x = rand.normal([n, 2])) {
         let a  = abar[ts[i + 1]]
         let p  = where(ts[i] < 0, 1.0, abar[max(ts[i], 0)])
@@ -76,7 +76,7 @@ phase eval {
     let real = points.spirals(1024)
     metric ddpm  = points.energy(ddpm(1024), real)
     metric ddim  = points.energy(ddim(1024), real)
-    metric truth = points.energy(points.spirals(1024), real)     # what two samples of the truth have
+    metric truth = points.energy(points.spirals(1024), real)            # what two samples of the truth have
 }
 phase sample { output ddpm = ddpm(1024), ddim = ddim(1024), real = points.spirals(1024) }
 run {

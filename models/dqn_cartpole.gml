@@ -6,11 +6,11 @@ import opt
 import rl
 import envs
 
-config N: dim    = 8                    # environments
-config rows: dim = 6400                 # the ring: rows N transitions
-config M: dim    = 128                  # rows of a batch
-config warm      = 125                  # steps of all environments before learning
-config rounds    = 62375                # 500,000 steps of the environments with the first ones
+config N: dim    = 8                             # environments
+config rows: dim = 6400                          # the ring: rows N transitions
+config M: dim    = 128                           # rows of a batch
+config warm      = 125                           # steps of all environments before learning
+config rounds    = 62375                         # 500,000 steps of the environments with the first ones
 config nstep     = 3
 config gamma     = 0.99
 config lr        = 5e-4
@@ -30,13 +30,13 @@ let target = frozen(q)
 let ring   = rl.Ring{(o: f32[core.O], a: i32, reward: f32, terminated: bool, truncated: bool, final_obs: f32[core.O]), rows, N}
 let per    = rl.Priority{rows, N}
 
-phase act {                             # one step of all environments
+phase act {                                      # one step of all environments
     let o   = env.obs()
     let eps = opt.linear(1.0, 0.05, 25000.0, f32(act.step) * N)
     let a   = rl.egreedy(q(o), eps)
     let e   = env(a)
     ring.push((o = o, a = a, reward = e.reward, terminated = e.terminated, truncated = e.truncated, final_obs = e.final_obs))
-    per.pushed(ring.head, nstep)        # reads are old: head is the row being written
+    per.pushed(ring.head, nstep)                 # reads are old: head is the row being written
     games.note(e)
     metric episode_return = games.mean_return() using last
 }
@@ -51,7 +51,7 @@ phase learn {
     metric q_mean = mean(y) using last
 }
 phase track { next target = lerp(target, q, tau) }
-phase eval {                            # 100 greedy episodes side by side
+phase eval {                                     # 100 greedy episodes side by side
     let r = scan (t in 0..core.limit; s = core.start(100), g = zeros([100]), live = ones([100])) {
         let e = core.move(s, argmax(q(core.obs(s))))
         next s    = e.s

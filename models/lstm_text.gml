@@ -4,13 +4,13 @@ gml 1
 import nn
 import opt
 
-config B: dim = 64                      # lanes, each reading its own part of the text
-config T      = 64                      # characters of a step; no gradient goes further back
+config B: dim = 64                               # lanes, each reading its own part of the text
+config T      = 64                               # characters of a step; no gradient goes further back
 config H      = 256
-config D      = 64                      # width of a character
+config D      = 64                               # width of a character
 config lr     = 4e-3
 config steps_ = 3000
-config heat   = 0.8                     # of the writing: lower is more careful
+config heat   = 0.8                              # of the writing: lower is more careful
 
 layer LM{V: dim, D: dim, H: dim} {
     let emb  = nn.Embedding{V, D}
@@ -46,9 +46,9 @@ phase eval on text{split = "val", batch = 16, lanes = true} as d {
     metric nll = loss(r.z, d.ids)
     metric ppl = exp(eval.nll)
 }
-state last: i32[1] = 10                 # a line break
+state last: i32[1] = 10                          # a line break
 state memory: (h: f32[H], c: f32[H])[1] = 0
-phase write {                           # one launch writes 200 characters
+phase write {                                    # one launch writes 200 characters
     let r = scan (i in 0..200; c = last, s = memory) {
         let n = net(c[:, _], s)
         let next_ = rand.categorical(n.z[:, 0] / heat)

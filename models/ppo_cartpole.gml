@@ -7,10 +7,10 @@ import opt
 import rl
 import envs
 
-config N        = 8                    # environments
-config T        = 32                   # steps of a rollout
-config M        = 256                  # rows of a minibatch; N T must be a multiple
-config rounds    = 391                  # 100,096 steps of the environments
+config N = 8                                     # environments
+config T = 32                                    # steps of a rollout
+config M = 256                                   # rows of a minibatch; N T must be a multiple
+config rounds    = 391                           # 100,096 steps of the environments
 config epochs    = 20
 config lr        = 1e-3
 config gamma     = 0.98
@@ -18,7 +18,7 @@ config lam       = 0.8
 config clip      = 0.2
 config ent       = 0.0
 config vf        = 0.5
-config target_kl = 1e9                  # ends the epochs of a round beyond 1.5 times this
+config target_kl = 1e9                           # ends the epochs of a round beyond 1.5 times this
 
 layer Trunk{O: dim, gain = 1.0}(x: f32[..S, I]) -> f32[..S, O] {
     fn hidden(shape, i, o) = nn.orthogonal(shape, i, o, sqrt(2.0))
@@ -31,7 +31,7 @@ let actor  = Trunk{core.A, gain = 0.01}
 let critic = Trunk{1}
 let dist   = rl.Categorical{}
 let games  = rl.Returns{}
-let per    = N * T / M                  # minibatches of an epoch
+let per    = N * T / M                           # minibatches of an epoch
 
 fn value(o) = critic(o)[.., 0]
 
@@ -45,15 +45,15 @@ phase collect {
         let a = dist.sample(z)
         yield o = o, a = a, lp = dist.logprob(z, a), v = value(o), e = env(a)
     }
-    let adv = rl.gae(r.v, r.e, value, env.obs(), gamma, lam)        # after the scan, env.obs() is what it left
+    let adv = rl.gae(r.v, r.e, value, env.obs(), gamma, lam)            # after the scan, env.obs() is what it left
     next buf = (o = r.o, a = r.a, lp = r.lp, v = r.v, adv = adv, ret = adv + r.v)
-    next mb  = (mb + per - 1) // per * per                          # after an early stop: a fresh permutation
+    next mb  = (mb + per - 1) // per * per       # after an early stop: a fresh permutation
     games.note(r.e)
     metric episode_return = games.mean_return() using last
 }
 phase update {
-    let b  = flatten(buf, 0, 1)[rl.minibatch(T * N, M, mb)]         # one index takes the minibatch of every field
-    let z  = actor(b.o)
+    let b = flatten(buf, 0, 1)[rl.minibatch(T * N, M, mb)]              # one index takes the minibatch of every field
+    let z = actor(b.o)
     let lr_ = clamp(dist.logprob(z, b.a) - b.lp, -20, 20)
     let kl = rl.kl(lr_)
     let pi = rl.clipped_loss(rl.standardize(b.adv), lr_, clip)
@@ -62,11 +62,11 @@ phase update {
     minimize loss = pi + vf * vl - ent * h over actor, critic
         using opt.adam{lr = lr * (1 - (f32(collect.step) - 1) / rounds), eps = 1e-5, clip = 0.5} when kl <= 1.5 * target_kl
     next mb = mb + 1
-    metric kl       = kl using last
-    metric entropy  = h using last
-    metric clipped  = rl.clip_fraction(lr_, clip)
+    metric kl      = kl using last
+    metric entropy = h using last
+    metric clipped = rl.clip_fraction(lr_, clip)
 }
-phase eval {                            # 100 greedy episodes side by side: the environments are a carry, nothing is reset
+phase eval {                                     # 100 greedy episodes side by side: the environments are a carry, nothing is reset
     let r = scan (t in 0..core.limit; s = core.start(100), g = zeros([100]), live = ones([100])) {
         let e = core.move(s, dist.mode(actor(core.obs(s))))
         next s    = e.s

@@ -9,7 +9,7 @@ fn lecun_tanh(x) = 1.7159 * tanh(0.666 * x)
 ## x @ (w * mask) + b; mask: a constant [I, O] of 0 and 1, or 1 for all.
 layer Masked{O: dim, mask}(x: f32[..S, I]) -> f32[..S, O] {
     param w: f32[I, O] ~ nn.xavier(I, O)
-    param b: f32[O]    ~ nn.fan_in(I, O) tag no_decay
+    param b: f32[O]    ~ nn.fan_in(I, O)  tag no_decay
     return x @ (w * mask) + b
 }
 ## One step after the time dt. mode: "default" mixes two heads by a gate that depends on time, "no_gate" adds them, "pure" is the
@@ -32,7 +32,7 @@ layer Cell{H: dim, units: dim = 128, depth: int = 1, mode = "default", act = lec
 ## The memory of the mixed form: an LSTM step whose forget gate leans on keeping.
 layer Memory{H: dim}(x: f32[B, I], s: (h: f32[B, H], c: f32[B, H])) -> (h: f32[B, H], c: f32[B, H]) {
     param w: f32[I, 4 * H] ~ nn.xavier(I, 4 * H)
-    param b: f32[4 * H]    ~ nn.uniform(4 * H, 4 * H, 0.1) tag no_decay
+    param b: f32[4 * H]    ~ nn.uniform(4 * H, 4 * H, 0.1)  tag no_decay
     param r: f32[H, 4 * H] ~ nn.orthogonal(H, 4 * H)
     let (i, ig, fg, og) = split(x @ w + b + s.h @ r, 4)
     let c = s.c * sigmoid(fg + 1) + tanh(i) * sigmoid(ig)
