@@ -54,6 +54,35 @@ counts '"show.act": 9, "show.learn": 23, "show.copy": 7, "show.sub": 3, "show.pl
 [ -f r/ckpt/best.safetensors ] || { echo "nothing saved as best"; exit 1; }
 # with 5: asked behind learn 1 to 6 and 8 to 23, multiples passed at 5, 10, 15, 20
 counts '"show.copy": 4,' --set often=5
+# metrics made of metrics: of what the pass has gathered, for lines, for `save best` and for other phases
+cat >made.gml <<'G'
+gml 1
+config scale = 2.0
+data s = "s.csv" { x: f32 = field("x") }
+state seen: f32 = 0
+phase eval on s{batch = 4} as d {
+    metric square = mean(d.x ^ 2)
+    metric n = len(d.x) using sum
+    metric root = sqrt(eval.square) * scale
+    metric more = eval.root - eval.n + f32(eval.step)
+}
+phase look {
+    next seen = eval.root
+    metric seen = seen using last
+}
+run {
+    repeat (5) { eval; save best eval.more; stop when eval.more > 5 }
+    look for 2 steps
+}
+G
+printf 'x\n3\n4\n3\n4\n5\n0\n' >s.csv
+rm -rf r
+"$gmlrun" train made.gml --device cpu -q --out r --set scale=0.5 >/dev/null 2>log || { cat log; exit 1; }
+# root = sqrt(75 / 6) / 2 = 1.767767; more = 1.767767 - 6 + 2, 4, .., 10: above 5 in the fifth round
+tail -1 r/metrics.jsonl | grep -q '"eval.n": 6, "eval.root": 1.767767, "eval.more": 5.767767, "look.seen": 1.767767' ||
+    { echo "metrics of metrics: $(tail -1 r/metrics.jsonl)"; exit 1; }
+"$gmlrun" eval made.gml --device cpu --weights r/ckpt/best.safetensors --json --set scale=1 2>log | grep -q '"eval.root": 3.53553' ||
+    { echo "metrics of metrics in eval: $(cat log)"; exit 1; }
 "$1/bin/gmlc" counts.gml -o counts.gmlb || exit 1
 "$gmlrun" train counts.gmlb --device cpu -q --out zero --set often=0 >/dev/null 2>log
 [ $? -eq 1 ] || { echo "every 0: $(cat log)"; exit 1; }
