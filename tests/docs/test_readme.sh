@@ -124,6 +124,7 @@ grep -v '^$' shown | diff - said
 
 cd "$GML_SOURCE"
 sh tools/make_operators.sh "$build" check
+gmlc fmt --check models/*.gml models/std/*.gml
 sh tools/make_library.sh check
 sh tools/make_editor.sh check
 sh tools/make_readme.sh check
