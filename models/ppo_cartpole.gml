@@ -7,9 +7,9 @@ import opt
 import rl
 import envs
 
-config N = 8                                     # environments
-config T = 32                                    # steps of a rollout
-config M = 256                                   # rows of a minibatch; N T must be a multiple
+config N         = 8                             # environments
+config T         = 32                            # steps of a rollout
+config M         = 256                           # rows of a minibatch; N T must be a multiple
 config rounds    = 391                           # 100,096 steps of the environments
 config epochs    = 20
 config lr        = 1e-3
