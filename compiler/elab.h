@@ -755,7 +755,8 @@ void do_assert(struct elab *e, struct ast *a, struct env *env);
 /* Switches where nodes go; returns the previous phase. */
 uint16_t enter_phase(struct elab *e, uint16_t phase);
 uint64_t draw_id(struct elab *e);
-/* The value of `let name = rand.f(..)`: the draw, or what takes its place (compile_options.override). */
+/* elab_draw.c. The value of `let name = rand.f(..)`: the draw, or what takes its place
+ * (compile_options.override). */
 struct value named_draw(struct elab *e, struct env *env, const char *name, struct ast *ast, struct value v);
 bool check_overrides(struct elab *e); /* each was the key of a draw */
 /* The phase at hand needs what another one makes: it is elaborated behind it in the next attempt. False when

@@ -49,6 +49,40 @@ grep -o '"train.t": [0-9]*' r/metrics.jsonl >want
 metrics '"train.t"' --override train.eps=eps.npy
 grep -o '"train.t": [0-9]*' r/metrics.jsonl >got
 cmp -s want got || { echo "--override of one draw changed another"; exit 1; }
+# in a scan the file has an axis of its iterations in front
+cat >scan.gml <<'G'
+gml 1
+phase train {
+    let r = scan (t in 0..2, axis = 0, reverse = true; h = zeros([2])) {
+        let s = scan (k in 0..3; g = 0.0) {
+            let u = rand.uniform([], 0, 1)
+            next g = 10 * g + u
+        }
+        let v = rand.uniform([2], 0, 1)
+        next h = 100 * h + v
+        yield g = s.g
+    }
+    metric first = r.h[0] using last
+    metric second = r.h[1] using last
+    metric g0 = r.g[0] using last
+    metric g1 = r.g[1] using last
+}
+run { train for 2 steps }
+G
+cat >square.gml <<'G'
+gml 1
+phase make { output v = f32(reshape(iota(4), [2, 2])), u = f32(reshape(iota(6), [2, 3])) }
+run { make }
+G
+for x in u v; do
+    "$gmlrun" predict square.gml --phase make --output $x --device cpu -o $x.npy >/dev/null 2>log || { cat log; exit 1; }
+done
+rm -rf r
+"$gmlrun" train scan.gml --device cpu -q --out r --override train.u=u.npy --override train.v=v.npy >/dev/null 2>log ||
+    { cat log; exit 1; }
+# the last row [2, 3] comes first; u: 0 1 2 and 3 4 5
+tail -1 r/metrics.jsonl | grep -q '"train.first": 200, "train.second": 301, "train.g0": 12, "train.g1": 345' ||
+    { echo "draws of scans: $(tail -1 r/metrics.jsonl)"; exit 1; }
 # refused CODE EXIT ARGUMENTS..
 refused() {
     code=$1 exit=$2
