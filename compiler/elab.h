@@ -250,12 +250,13 @@ struct facts {
 
 /* A state whose value is not, or not only, what the last launch left. */
 struct held {
-    struct value var; /* V_VAR */
-    uint32_t carry;   /* scan: number of its carry */
-    struct value now; /* what reads see */
-    val next;         /* scan: set by `next` in this iteration */
-    bool set, left;   /* scan: there is such a next; a scan inside left `now` */
-    struct span span; /* of that next */
+    struct value var;      /* V_VAR */
+    uint32_t carry;        /* scan: number of its carry, unless rolled */
+    struct rolled *rolled; /* scan: the array whose instance at hand owns it */
+    struct value now;      /* what reads see */
+    val next;              /* scan: set by `next` in this iteration */
+    bool set, left;        /* scan: there is such a next; a scan inside left `now` */
+    struct span span;      /* of that next */
 };
 /* A carry of the text, in its body a name with `now`. */
 struct carried {
@@ -264,6 +265,12 @@ struct carried {
     struct value now, next;
     bool set;
     struct span set_at;
+};
+/* An array of instances that a scan walks: in its body the first of them stands for the one at hand, and its
+ * variables are parts of the stack of those of all. */
+struct rolled {
+    struct inst **at;
+    uint32_t n;
 };
 struct yielded {
     const char *name;
@@ -274,7 +281,9 @@ struct tick {
     struct tick *up; /* around it; NULL for a phase */
     uint32_t number; /* of scans, from 1 on in the order of the text; 0 for a phase */
     uint32_t loop;   /* of the graph; 0 for a phase */
+    bool dry;        /* an instance is applied for its parameters only: what it reads and writes is dropped */
     struct span span;
+    VEC(struct rolled *) rolled;
     VEC(struct held) held;
     VEC(struct carried) carried;
     VEC(struct yielded) yields;
@@ -647,6 +656,16 @@ void tick_leave(struct elab *e, struct tick *t, val end, uint32_t yields);
 val tick_iteration(struct elab *e);
 /* Whether every node of v exists in the loop at hand. */
 bool value_visible(struct elab *e, struct value v);
+/* elab_array.c. Makes the scan of t walk a list of instances; the value for its body, poison after an error.
+ */
+struct value roll_instances(struct elab *e, struct tick *t, struct value list, struct span at);
+/* The array of t that owns a variable through its first instance, or NULL. */
+struct rolled *rolled_variable(struct elab *e, const struct tick *t, uint32_t var);
+/* The variable of instance k that corresponds to one of the first; 0 after an error. */
+uint32_t rolled_member(struct elab *e, const struct rolled *r, uint32_t var, uint32_t k, struct span at);
+/* Before an entry of the instance at hand runs: the other instances get what it makes. False after an error.
+ */
+bool apply_members(struct elab *e, struct fn *f, struct args *a, struct env *env, struct ast *at);
 /* elab_scan.c */
 struct value eval_scan(struct elab *e, struct ast *a, struct env *env);
 void do_yield(struct elab *e, struct ast *a, struct env *env);

@@ -180,7 +180,8 @@ static struct value call_fn(struct elab *e, struct fn *f, struct args *a, struct
         f->inst && !f->name ? f->inst->layer->name : arena_printf(e->arena, "fn %s", f->name ? f->name : "");
     int *source = arena_array(e->arena, int, f->params->n ? f->params->n : 1);
     struct frame frame;
-    if (!spend(e, 8, at->span) || !place_args(e, what, f->params, a, at->span, source)) {
+    if (!spend(e, 8, at->span) || !place_args(e, what, f->params, a, at->span, source) ||
+        !apply_members(e, f, a, site, at)) {
         return poison();
     }
     struct env *env = env_new(e, f->env, ENV_BODY);

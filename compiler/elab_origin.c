@@ -168,6 +168,16 @@ static val wide_input(struct elab *e, const struct node *n, int axis)
     }
     return 0;
 }
+/* Of a loop's result, in its body; the first axis of a yield is the length of the loop. */
+static struct trail loop_result(struct elab *e, const struct node *n, int axis)
+{
+    const struct node *end = graph_node(e->g, node_inputs(e->g, n)[0]);
+    uint32_t k = (uint32_t)node_attrs(e->g, n)[0];
+    if (n->op == OP_loop_last) {
+        return (struct trail){loop_carry(e->g, end, k), axis};
+    }
+    return (struct trail){axis ? loop_yield(e->g, end, k) : 0, axis - 1};
+}
 /* The axis of an input that `t` comes from unchanged; false where the trail ends. */
 static bool step_back(struct elab *e, struct trail *t)
 {
@@ -193,6 +203,10 @@ static bool step_back(struct elab *e, struct trail *t)
     } else if (n->op == OP_gather) {
         int k = graph_node(e->g, in[1])->rank;
         to = t->axis < k ? (struct trail){in[1], t->axis} : (struct trail){in[0], t->axis - k + 1};
+    } else if (n->op == OP_loop_in) {
+        to.axis++;
+    } else if (n->op == OP_loop_last || n->op == OP_loop_out) {
+        to = loop_result(e, n, t->axis);
     }
     if (!to.v || to.axis < 0 || to.axis >= graph_node(e->g, to.v)->rank ||
         node_shape(e->g, graph_node(e->g, to.v))[to.axis] != d) {

@@ -7,6 +7,7 @@
 struct scan {
     struct ast *ast;
     struct env *env;
+    struct tick *tick;
     int64_t axis;
     bool reverse;
     dim count;               /* 0 = not known yet */
@@ -112,6 +113,14 @@ static struct value stacked(struct elab *e, struct scan *s, struct value v, stru
     struct args args = {1, &v, name, span, ast};
     return call_value(e, builtin_value(e, "stack", a->span), &args, s->env, a);
 }
+static bool has_instance(struct value list)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < list.list->n; i++) {
+        has |= list.list->at[i].kind == V_INST;
+    }
+    return has;
+}
 static bool read_input(struct elab *e, struct scan *s, struct ast *a, uint32_t k)
 {
     struct walk w = {s, a->a->span, s->axis, true};
@@ -121,6 +130,10 @@ static bool read_input(struct elab *e, struct scan *s, struct ast *a, uint32_t k
     }
     if (v.kind == V_TREE) {
         v = tree_record(e, v, w.at);
+    }
+    if (v.kind == V_LIST && has_instance(v)) {
+        s->in[k] = roll_instances(e, s->tick, v, w.at);
+        return !is_poison(s->in[k]) && same_length(e, s, dim_const(&e->g->dims, v.list->n), w.at);
     }
     if (v.kind == V_LIST && v.list->n) {
         v = stacked(e, s, v, a->a);
@@ -166,7 +179,7 @@ static bool names_differ(struct elab *e, const struct ast *a)
     }
     return true;
 }
-static bool read_inputs(struct elab *e, struct scan *s, const struct tick *t)
+static bool read_inputs(struct elab *e, struct scan *s)
 {
     const struct ast_list *l = &s->ast->list;
     bool ok = names_differ(e, s->ast);
@@ -179,7 +192,7 @@ static bool read_inputs(struct elab *e, struct scan *s, const struct tick *t)
                                            : true;
     }
     if (ok && !s->count) {
-        fail(e, DIAG_E2063, t->span, "this scan has no length");
+        fail(e, DIAG_E2063, s->tick->span, "this scan has no length");
         diag_help(e->sink, "walk a tensor, or count: `scan (t in 0..10) { .. }`");
         ok = false;
     }
@@ -373,7 +386,7 @@ void do_yield(struct elab *e, struct ast *a, struct env *env)
 static struct value part_leaf(struct elab *e, struct value v, void *with)
 {
     const struct tick *t = with;
-    return v.kind == V_NONE
+    return v.kind != V_TENSOR
                ? v
                : tensor_value(build_attrs(&e->b, OP_loop_in, &v.node, 1, (int64_t[]){t->loop}, 1),
                               v.unit >> 1);
@@ -505,7 +518,8 @@ struct value eval_scan(struct elab *e, struct ast *a, struct env *env)
     struct span word = {a->span.start, a->span.start + 4, a->span.file};
     struct tick t = {.number = ++e->scans, .span = word};
     uint32_t errors = e->sink->n_errors;
-    if (!read_inputs(e, &s, &t) || !read_carries(e, &s, &t)) {
+    s.tick = &t;
+    if (!read_inputs(e, &s) || !read_carries(e, &s, &t)) {
         return poison();
     }
     t.loop = graph_loop(e->g, e->b.phase, e->tick->loop, s.count, s.reverse, word, e->sink);

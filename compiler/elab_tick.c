@@ -45,15 +45,35 @@ static bool is_written(const struct elab *e, uint32_t scan, const char *key)
     return false;
 }
 static struct value read_in(struct elab *e, struct tick *t, struct value var);
-/* The state as a carry of the scan. */
+/* The part of this iteration of the stack of a variable of all instances. */
+static struct value rolled_part(struct elab *e, struct tick *t, const struct rolled *r, struct value var)
+{
+    val *part = arena_array(e->arena, val, r->n);
+    for (uint32_t k = 0; k < r->n; k++) {
+        struct value v = var;
+        v.index = rolled_member(e, r, var.index, k, e->b.span);
+        if (!v.index) {
+            return poison();
+        }
+        part[k] = build_unit(&e->b, read_in(e, t->up, v).node, 0);
+    }
+    val stack = build_concat(&e->b, part, r->n, 0);
+    return tensor_value(build_attrs(&e->b, OP_loop_in, &stack, 1, (int64_t[]){t->loop}, 1), var.unit);
+}
+/* The variable as a carry of the scan, or as a part of its instances. */
 static struct held *hold(struct elab *e, struct tick *t, struct value var)
 {
     struct held *h = find_held(t, var.index);
     if (h) {
         return h;
     }
-    struct held new = {.var = var, .now = read_in(e, t->up, var), .carry = t->carry.n};
-    new.now.node = tick_carry(e, t, new.now.node);
+    struct held new = {.var = var, .rolled = rolled_variable(e, t, var.index), .carry = t->carry.n};
+    if (new.rolled) {
+        new.now = rolled_part(e, t, new.rolled, var);
+    } else {
+        new.now = read_in(e, t->up, var);
+        new.now.node = tick_carry(e, t, new.now.node);
+    }
     vec_push(e->arena, &t->held, new);
     return &t->held.at[t->held.n - 1];
 }
@@ -63,15 +83,16 @@ static struct value read_in(struct elab *e, struct tick *t, struct value var)
     if (h) {
         return h->now;
     }
-    if (!t->up) {
+    if (!t->up || t->dry) {
         return committed(e, var);
     }
-    return is_written(e, t->number, e->g->vars.at[var.index].key) ? hold(e, t, var)->now
-                                                                  : read_in(e, t->up, var);
+    return rolled_variable(e, t, var.index) || is_written(e, t->number, e->g->vars.at[var.index].key)
+               ? hold(e, t, var)->now
+               : read_in(e, t->up, var);
 }
 struct value tick_read(struct elab *e, struct value var)
 {
-    e->seen |= e->g->vars.at[var.index].kind == VAR_STATE ? SEEN_STATE : 0;
+    e->seen |= SEEN_STATE;
     return read_in(e, e->tick, var);
 }
 bool value_visible(struct elab *e, struct value v)
@@ -120,6 +141,9 @@ static void commit(struct elab *e, uint32_t var, val v, val guard, struct span a
 void tick_next(struct elab *e, struct value var, val v, struct span at)
 {
     struct commit *c = e->tick->up ? NULL : find_commit(e, var.index);
+    if (e->tick->dry) {
+        return;
+    }
     if (e->tick->up) {
         struct held *h = hold(e, e->tick, var);
         h->next = v;
@@ -143,6 +167,9 @@ void tick_commit(struct elab *e)
 void tick_assert(struct elab *e, val v, const char *text, struct span at)
 {
     struct output o = {.name = text, .value = v, .span = at};
+    if (e->tick->dry) {
+        return;
+    }
     if (e->tick->up) {
         vec_push(e->arena, &e->tick->asserts, o);
     } else {
@@ -156,7 +183,7 @@ void tick_enter(struct elab *e, struct tick *t)
 {
     t->up = e->tick;
     e->tick = t;
-    e->version += is_written(e, t->number, NULL);
+    e->version += is_written(e, t->number, NULL) || t->rolled.n;
 }
 val tick_carry(struct elab *e, struct tick *t, val first)
 {
@@ -164,61 +191,98 @@ val tick_carry(struct elab *e, struct tick *t, val first)
     vec_push(e->arena, &t->carry, v);
     return v;
 }
+static bool is_yielded(const struct held *h)
+{
+    return h->rolled && (h->set || h->left);
+}
 val tick_end(struct elab *e, struct tick *t, const val *next, const val *yield, uint32_t yields)
 {
-    uint32_t n = t->carry.n, all = 2 * n + yields + t->asserts.n, own = n - t->held.n;
+    uint32_t n = t->carry.n, all = 2 * n + yields + t->asserts.n, own = n, k = all;
+    for (uint32_t i = 0; i < t->held.n; i++) {
+        own -= !t->held.at[i].rolled;
+        all += is_yielded(&t->held.at[i]);
+    }
     val *in = arena_array(e->arena, val, all ? all : 1);
     memcpy(in, t->carry.at, n * sizeof *in);
     memcpy(in + n, next, own * sizeof *in);
+    memcpy(in + 2 * n, yield, yields * sizeof *in);
     for (uint32_t i = 0; i < t->held.n; i++) {
         const struct held *h = &t->held.at[i];
-        in[n + h->carry] = h->set ? h->next : h->now.node;
+        if (!h->rolled || is_yielded(h)) {
+            in[h->rolled ? k++ : n + h->carry] = h->set ? h->next : h->now.node;
+        }
     }
-    memcpy(in + 2 * n, yield, yields * sizeof *in);
     for (uint32_t i = 0; i < t->asserts.n; i++) {
         in[2 * n + yields + i] = t->asserts.at[i].value;
     }
     build_at(e, t->span);
     return build_attrs(&e->b, OP_loop, in, all, (int64_t[]){t->loop, n}, 2);
 }
-/* `h` of the scan that ended, in the tick around it. Under the condition of a `minimize` it holds only there.
- */
-static void leave_state(struct elab *e, const struct held *h, val end)
+/* What a scan that ended left in a variable, in the tick around it. Under the condition of a `minimize` it
+ * holds only there. */
+static void leave(struct elab *e, struct value var, struct value last, struct span at)
 {
-    struct value last = h->now;
-    last.node = build_attrs(&e->b, OP_loop_last, &end, 1, (int64_t[]){h->carry}, 1);
+    if (e->tick->dry) {
+        return;
+    }
     if (e->tick->up) {
-        struct held *outer = hold(e, e->tick, h->var);
+        struct held *outer = hold(e, e->tick, var);
         outer->now = last;
         outer->left = true;
         return;
     }
     if (e->guard) {
-        val old = tick_read(e, h->var).node;
-        last.node = build_3(&e->b, OP_where, e->guard, last.node, old);
+        last.node = build_3(&e->b, OP_where, e->guard, last.node, tick_read(e, var).node);
     }
-    struct held *outer = find_held(e->tick, h->var.index);
+    struct held *outer = find_held(e->tick, var.index);
     if (outer) {
         outer->now = last;
     } else {
-        struct held new = {.var = h->var, .now = last, .span = h->span};
+        struct held new = {.var = var, .now = last, .span = at};
         vec_push(e->arena, &e->tick->held, new);
+    }
+}
+static void leave_members(struct elab *e, const struct held *h, val end, uint32_t yield)
+{
+    val out = build_attrs(&e->b, OP_loop_out, &end, 1, (int64_t[]){yield}, 1);
+    struct type t = e->g->vars.at[h->var.index].type;
+    for (uint32_t k = 0; k < h->rolled->n; k++) {
+        struct value var = h->var, last = h->now;
+        var.index = rolled_member(e, h->rolled, var.index, k, h->span);
+        val part = build_part(&e->b, out, 0, dim_const(&e->g->dims, k), dim_const(&e->g->dims, 1), 1);
+        last.node = build_reshape(&e->b, part, t.rank, t.dim);
+        leave(e, var, last, h->span);
+    }
+}
+static void leave_states(struct elab *e, struct tick *t, val end, uint32_t yields)
+{
+    for (uint32_t i = 0, yield = yields + t->asserts.n; i < t->held.n; i++) {
+        const struct held *h = &t->held.at[i];
+        if (!h->set && !h->left) {
+            continue;
+        }
+        struct scan_write w = {t->number, e->g->vars.at[h->var.index].key};
+        vec_push(e->arena, &e->found.writes, w);
+        e->version++;
+        if (h->rolled) {
+            leave_members(e, h, end, yield++);
+        } else {
+            struct value last = h->now;
+            last.node = build_attrs(&e->b, OP_loop_last, &end, 1, (int64_t[]){h->carry}, 1);
+            leave(e, h->var, last, h->span);
+        }
     }
 }
 void tick_leave(struct elab *e, struct tick *t, val end, uint32_t yields)
 {
     e->tick = t->up;
-    build_at(e, t->span);
-    for (uint32_t i = 0; end && i < t->held.n; i++) {
-        const struct held *h = &t->held.at[i];
-        if (h->set || h->left) {
-            struct scan_write w = {t->number, e->g->vars.at[h->var.index].key};
-            vec_push(e->arena, &e->found.writes, w);
-            leave_state(e, h, end);
-            e->version++;
-        }
+    e->version += t->rolled.n > 0;
+    if (!end) {
+        return;
     }
-    for (uint32_t i = 0; end && i < t->asserts.n; i++) {
+    build_at(e, t->span);
+    leave_states(e, t, end, yields);
+    for (uint32_t i = 0; i < t->asserts.n; i++) {
         val each = build_attrs(&e->b, OP_loop_out, &end, 1, (int64_t[]){yields + i}, 1);
         tick_assert(e, build_reduce(&e->b, OP_all, each, NULL, -1, false), t->asserts.at[i].name,
                     t->asserts.at[i].span);
@@ -226,8 +290,8 @@ void tick_leave(struct elab *e, struct tick *t, val end, uint32_t yields)
 }
 static val iteration_in(struct elab *e, const struct tick *t)
 {
-    if (!t->up) {
-        return 0;
+    if (!t->up || t->dry) {
+        return t->up ? iteration_in(e, t->up) : 0;
     }
     val outer = iteration_in(e, t->up);
     val i = build_attrs(&e->b, OP_loop_index, NULL, 0, (int64_t[]){t->loop}, 1);
