@@ -12,12 +12,17 @@
 void second_next(struct elab *e, struct ast *a, const char *key, struct span first)
 {
     bool again = first.file == a->span.file && first.start == a->span.start && e->frame;
-    fail(e, DIAG_E1030, again ? e->frame->call : a->span, "a second `next` for %s in one tick", key);
-    diag_label(e->sink, first, again ? "commits here each time" : "the first is here");
+    bool applied = again && e->frame->up; /* else a `for` of the phase writes it out again */
+    fail(e, DIAG_E1030, applied ? e->frame->call : a->span, "a second `next` for %s in one tick", key);
+    if (applied || !again) {
+        diag_label(e->sink, first, applied ? "commits here each time" : "the first is here");
+    }
     diag_help(e->sink,
-              again ? "a stateful layer is applied once in a tick: pass the state, make two instances, or "
-                      "batch the inputs"
-                    : "one `next` says the whole new value; `next s[i] = ..` below it changes parts of that");
+              applied ? "a stateful layer is applied once in a tick: pass the state, make two instances, or "
+                        "batch the inputs"
+              : again
+                  ? "`for` writes its body out for each round: say the whole new value once, or use `scan`"
+                  : "one `next` says the whole new value; `next s[i] = ..` below it changes parts of that");
 }
 /* What the tick has made of a variable so far. */
 static struct value value_so_far(struct elab *e, struct value var, struct span at)

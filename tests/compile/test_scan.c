@@ -111,6 +111,42 @@ START_TEST(test_draws)
 }
 END_TEST
 
+/* -- optimizers: a tree as a carry, a state over it, and the condition of the minimize */
+
+START_TEST(test_optimizer)
+{
+    struct program p;
+    start(&p, "gml 1\n"
+              "layer Net() {\n"
+              "    param w: f32[2] = 1\n"
+              "    return sum(w)\n"
+              "}\n"
+              "layer Steps{}(p, g) {\n"
+              "    state n = 0\n"
+              "    state m: p = 0\n"
+              "    let r = scan (t in 0..3; w = p) {\n"
+              "        next n = n + 1\n"
+              "        next m = 0.9 * m + g\n"
+              "        next w = w - 0.01 * m\n"
+              "    }\n"
+              "    return r.w\n"
+              "}\n"
+              "let net = Net{}\n"
+              "let way = Steps{}\n"
+              "phase train {\n"
+              "    let l = net()\n"
+              "    minimize loss = l over net using way when l > 1.99\n"
+              "}\n");
+    for (int round = 0; round < 3; round++) { /* m is 0, 1, 1.9, 2.71; the sum is 2, then 1.942: no step */
+        launch(&p, "train");
+        ck_assert_double_eq(var_at(&p, "way.n", 0), 3);
+        near_to(var_at(&p, "net.w", 1), 1 - 0.01 * (0 + 1 + 1.9), "w");
+        near_to(var_at(&p, "way.m", 0), 2.71, "m");
+    }
+    finish(&p);
+}
+END_TEST
+
 /* -- gradients */
 
 static const struct {
@@ -266,6 +302,7 @@ int main(void)
     TCase *t = tcase_create("scan");
     tcase_add_test(t, test_arrays);
     tcase_add_test(t, test_draws);
+    tcase_add_test(t, test_optimizer);
     tcase_add_loop_test(t, test_gradients, 0, N_MODELS);
     tcase_add_test(t, test_assert);
     tcase_add_test(t, test_text);
