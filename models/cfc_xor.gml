@@ -5,41 +5,41 @@ import cfc
 import nn
 import opt
 
-config B: dim = 256
+config B: dim = 128
 config bits   = 32
 config H      = 64
-config lr     = 2e-3
-config steps_ = 6000
+config lr     = 5e-3
+config steps_ = 5000
 
 let net  = cfc.CfC{H, units = 64}
 let head = nn.Linear{2}
 
-## n sequences of bits as events: x: f32[n, bits, 1] the bit that a run repeats, dt how long the run is, mask which places hold an
-## event (they come first), y the exclusive or of all bits.
+## n sequences of bits as events: x: f32[n, bits, 2] the bit that a run repeats and how long the run is, dt its length, mask which
+## places hold an event (they come first), y the exclusive or of all bits up to there, all that of the whole sequence.
 fn events(n) {
     let b     = rand.int([n, bits], 2)
     let ends  = concat(b[:, 1:] != b[:, :-1], full([n, 1], true))       # the last bit of each run
-    let at    = where(ends, cumsum(i32(ends), axis = 1) - 1, -1)        # which event it is
-    let row   = expand(iota(n)[:, _], [n, bits])
-    let none_ = zeros([n, bits])
-    let place = where(ends, row, -1)
-    let bit   = put(none_, [place, at], f32(b))
-    let time  = put(none_, [place, at], f32(expand(iota(bits), [n, bits]) + 1))
+    let at    = where(ends, cumsum(i32(ends), axis = 1) - 1, -1)        # which event it is; -1 writes nothing
+    let place = [where(ends, expand(iota(n)[:, _], [n, bits]), -1), at]
+    let blank = zeros([n, bits])
+    let xor   = cumsum(b, axis = 1) % 2
+    let bit   = put(blank, place, f32(b))
+    let time  = put(blank, place, f32(expand(iota(bits), [n, bits]) + 1))
     let mask  = expand(iota(bits), [n, bits]) < sum(i32(ends), axis = 1, keep = true)
-    let start = concat(zeros([n, 1]), time[:, :-1])
-    return (x = (2 * bit - 1)[.., _], dt = where(mask, time - start, 0.0)[.., _], mask = mask, y = sum(b, axis = 1) % 2)
+    let dt    = where(mask, time - concat(zeros([n, 1]), time[:, :-1]), 0.0)
+    let x     = stack([2 * bit - 1, dt], axis = 2)
+    return (x = x, dt = dt[.., _], mask = mask, y = where(mask, i32(put(blank, place, f32(xor))), -1), all = xor[:, -1])
 }
-fn logits(e) = head(net(e.x, e.dt, mask = e.mask).s.h)
 
 phase train {
     let e = events(B)
-    let z = logits(e)
-    minimize loss = mean(xent(z, e.y)) over net, head using opt.adamw{opt.cosine(lr, warmup = 100), decay = 0.0, clip = 1.0}
+    let z = head(net(e.x, e.dt, mask = e.mask).y)
+    minimize loss = mean(xent(z, e.y), where = e.mask) over net, head using opt.adamw{opt.cosine(lr, warmup = 100), decay = 0.0, clip = 1.0}
     metric acc = nn.accuracy(z, e.y)
 }
 phase eval {
     let e = events(4096)
-    metric acc = nn.accuracy(logits(e), e.y)
+    metric acc = nn.accuracy(head(net(e.x, e.dt, mask = e.mask).s.h), e.all)
 }
 run {
     repeat (steps_ // 500) {
