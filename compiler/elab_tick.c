@@ -195,6 +195,13 @@ static bool is_yielded(const struct held *h)
 {
     return h->rolled && (h->set || h->left);
 }
+/* Of nothing there is no address, which memcpy wants all the same. */
+static void put(val *to, const val *from, uint32_t n)
+{
+    if (n > 0) {
+        memcpy(to, from, n * sizeof *to);
+    }
+}
 val tick_end(struct elab *e, struct tick *t, const val *next, const val *yield, uint32_t yields)
 {
     uint32_t n = t->carry.n, all = 2 * n + yields + t->asserts.n, own = n, k = all;
@@ -203,9 +210,9 @@ val tick_end(struct elab *e, struct tick *t, const val *next, const val *yield, 
         all += is_yielded(&t->held.at[i]);
     }
     val *in = arena_array(e->arena, val, all ? all : 1);
-    memcpy(in, t->carry.at, n * sizeof *in);
-    memcpy(in + n, next, own * sizeof *in);
-    memcpy(in + 2 * n, yield, yields * sizeof *in);
+    put(in, t->carry.at, n);
+    put(in + n, next, own);
+    put(in + 2 * n, yield, yields);
     for (uint32_t i = 0; i < t->held.n; i++) {
         const struct held *h = &t->held.at[i];
         if (!h->rolled || is_yielded(h)) {
