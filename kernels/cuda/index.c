@@ -113,7 +113,7 @@ static int place_last(struct place_params *p, const struct operand *type, uint64
 /* Few rows written into the table itself. */
 static bool writes_here(enum op op, const struct place_params *p)
 {
-    const int64_t few = 4096; /* a place looks at those behind it */
+    const int64_t few = 1024; /* a place looks at those behind it */
     return op == OP_put && p->out == p->table && p->n <= few;
 }
 /* Whether looking at `looks` indices, `each` of them one after another, takes longer than sorting them; and
