@@ -382,6 +382,7 @@ struct elab {
     VEC(struct data_members) members; /* by data set */
     VEC(struct metric_use) metric_uses;
     VEC(struct made_metric) made_metrics;
+    VEC(const char **) overs;   /* of the minimizes of the phase at hand: paths, ended by NULL */
     bool in_metric, own_metric; /* inside of `metric x = ..`; it read a metric of its phase */
 };
 
@@ -499,6 +500,7 @@ struct value tree_op(struct elab *e, enum op op, const struct value *in, uint32_
 struct value tree_reduce(struct elab *e, enum op op, struct value x, const struct site *s);
 struct value tree_masked(struct elab *e, struct value x, double fill); /* `fill` in the padding */
 struct value tree_tagged(struct elab *e, struct value p, const char *tag);
+bool var_tagged(struct elab *e, uint32_t var, const char *tag);
 struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_t n, struct env *env,
                        struct ast *at);
 struct value tree_record(struct elab *e, struct value p, struct span at); /* its leaves as nested records */
@@ -513,7 +515,14 @@ struct over {
     VEC(const char *) path;
     struct inst *frozen; /* a frozen instance among them, or NULL */
 };
-uint32_t tree_for(struct elab *e, const char *name, const struct over *o, struct span at, bool *ok);
+/* The tree that has the leaves of an `over`; -1 after an error. *whole is false when it has others too: then
+ * some other minimize moves more, and this one gets its leaves one by one, as records. */
+int tree_for(struct elab *e, const char *name, const struct over *o, struct span at, bool *whole);
+/* Leaves of the tree that `over` names, ascending; false while they are not known. */
+bool tree_part(struct elab *e, uint32_t tree, const struct over *o, uint32_t **leaf, uint32_t *n);
+/* Those leaves by path: of a flat value, or with flat = 0 as storage. */
+struct value tree_part_record(struct elab *e, uint32_t tree, val flat, const struct over *o,
+                              const uint32_t *leaf, uint32_t n);
 void trees_start(struct elab *e); /* the trees of the facts, at the beginning of an attempt */
 void tree_finish(struct elab *e); /* fills g->trees and the found facts */
 /* Tree whose leaves are exactly the parameters of an instance; -1 if none. */
@@ -596,6 +605,7 @@ struct inst **array_instances(struct elab *e, struct value v, uint32_t *n);
 /* `net.fc` of `for (..) as fc`; V_MISSING when the instance has no such scope. */
 struct value instance_scope(struct elab *e, struct inst *i, const char *name, struct span at);
 bool over_paths(struct elab *e, struct value v, struct over *o); /* false: v names no parameters */
+uint32_t param_read(struct elab *e, struct value v); /* the parameter that v is the value of; 0 = none */
 /* elab_frozen.c: copies with storage of their own */
 struct value run_frozen(struct elab *e, struct bcall *c);
 const char *source_path(struct elab *e, const char *path); /* whose first values it has; itself otherwise */
@@ -621,6 +631,8 @@ void declare_state(struct elab *e, struct ast *a, struct env *env);
 const char *join_path(struct elab *e, const char *a, const char *b);
 /* elab_next.c: what a tick commits */
 void declare_next(struct elab *e, struct ast *a, struct env *env);
+/* Commits v to storage, leaf by leaf; a->b is its text. False after an error. */
+bool commit_value(struct elab *e, struct value to, struct value v, const char *name, struct ast *a);
 void check_commits(struct elab *e); /* of the phase at hand: `next` and minimize of one parameter */
 /* Usually the same text in a second application: then the application is the culprit. */
 void second_next(struct elab *e, struct ast *a, const char *key, struct span first);

@@ -8,7 +8,6 @@
 
 static const char *const later_names[] = {
     "file",
-    "held",
 };
 bool is_later_name(const char *name)
 {

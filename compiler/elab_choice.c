@@ -218,12 +218,34 @@ static struct value run_states(struct elab *e, struct bcall *c)
 {
     return run_owned(e, c, states_of);
 }
+/* A record of parameters: true or false for each. */
+static struct value tagged_leaves(struct elab *e, struct value v, const char *tag)
+{
+    if (!is_branch(v)) {
+        uint32_t var = param_read(e, v);
+        return var ? bool_value(var_tagged(e, var, tag)) : (struct value){.kind = V_MISSING};
+    }
+    struct value r = branch_like(e, v);
+    for (uint32_t i = 0; i < branch_count(v); i++) {
+        *branch_at(r, i) = tagged_leaves(e, *branch_at(v, i), tag);
+        if (branch_at(r, i)->kind == V_MISSING) {
+            return *branch_at(r, i);
+        }
+    }
+    return r;
+}
 static struct value run_tagged(struct elab *e, struct bcall *c)
 {
     const char *tag;
     struct value x = c->arg[0].kind == V_INST ? instance_params(e, c->arg[0].inst, c->span[0]) : c->arg[0];
     if (is_poison(x) || !want_string(e, c->arg[1], c->span[1], "the tag", &tag)) {
         return poison();
+    }
+    if (is_branch(x)) {
+        struct value r = tagged_leaves(e, x, tag);
+        if (r.kind != V_MISSING) {
+            return r;
+        }
     }
     if (x.kind != V_TREE) {
         fail(e, DIAG_E2023, c->span[0], "`tagged` takes a tree of parameters, found %s", value_text(e, x));

@@ -372,7 +372,7 @@ void help_fields(struct elab *e, struct value to)
         diag_help(e->sink, "it is a list of %u", branch_count(to));
     }
 }
-static bool commit_value(struct elab *e, struct value to, struct value v, const char *name, struct ast *a)
+bool commit_value(struct elab *e, struct value to, struct value v, const char *name, struct ast *a)
 {
     if (!is_branch(to)) {
         val n = fitting(e, to, v, name, a);

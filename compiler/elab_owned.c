@@ -235,15 +235,14 @@ struct value instance_scope(struct elab *e, struct inst *i, const char *name, st
 
 /* -- what `over` names */
 
-/* Of a value that reads one parameter, its key. */
-static const char *param_key(struct elab *e, struct value v)
+uint32_t param_read(struct elab *e, struct value v)
 {
     if (v.kind != V_TENSOR) {
-        return NULL;
+        return 0;
     }
     const struct node *n = graph_node(e->g, v.node);
     uint32_t var = n->op == OP_read ? (uint32_t)node_attrs(e->g, n)[0] : 0;
-    return var && e->g->vars.at[var].kind == VAR_PARAM ? e->g->vars.at[var].key : NULL;
+    return var && e->g->vars.at[var].kind == VAR_PARAM ? var : 0;
 }
 bool over_paths(struct elab *e, struct value v, struct over *o)
 {
@@ -254,9 +253,9 @@ bool over_paths(struct elab *e, struct value v, struct over *o)
         vec_push(e->arena, &o->path, v.inst->path);
         return true;
     }
-    const char *key = param_key(e, v);
-    if (key) {
-        vec_push(e->arena, &o->path, key);
+    uint32_t var = param_read(e, v);
+    if (var) {
+        vec_push(e->arena, &o->path, e->g->vars.at[var].key);
         return true;
     }
     bool ok = is_branch(v) && branch_count(v);

@@ -217,6 +217,7 @@ static void run_phase(struct elab *e, struct ast *a, uint32_t index)
         bind_data(e, a, env, index);
     }
     e->ground = (struct tick){0};
+    e->overs.n = 0;
     exec_block(e, a->b, env);
     tick_commit(e);
     check_commits(e);
@@ -509,35 +510,60 @@ static val read_when(struct elab *e, struct ast *a, struct env *env, bool *ok)
     *ok &= n != 0;
     return n;
 }
-static bool tree_is_free(struct elab *e, uint32_t tree, struct ast *a)
+static bool paths_meet(const char *const *a, const char *const *b)
+{
+    for (; *a; a++) {
+        for (const char *const *k = b; *k; k++) {
+            if (path_below(*a, *k) || path_below(*k, *a)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+static bool tree_is_free(struct elab *e, const struct over *o, struct ast *a)
 {
     const struct phase *p = &e->g->phases.at[e->b.phase];
-    for (uint32_t i = 0; i < p->minimizes.n; i++) {
-        if (p->minimizes.at[i].tree == tree) {
+    const char **own = arena_array(e->arena, const char *, o->path.n + 1);
+    memcpy(own, o->path.at, o->path.n * sizeof *own);
+    for (uint32_t i = 0; i < p->minimizes.n && i < e->overs.n; i++) {
+        if (paths_meet(e->overs.at[i], own)) {
             fail(e, DIAG_E3020, a->span, "`%s` and `%s` move the same parameters in one phase",
                  p->minimizes.at[i].name, a->name);
             diag_label(e->sink, p->minimizes.at[i].span, "the other is here");
             return false;
         }
     }
+    vec_push(e->arena, &e->overs, own);
     return true;
 }
-/* The optimizer as a layer on (p, g): its instance lives at opt.<phase>.<name>. */
-static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env, uint32_t tree, val grad)
+/* The leaves that a minimize moves: all of a tree, or some. */
+struct moved {
+    uint32_t tree, n;
+    uint32_t *leaf;
+    bool whole;
+    const struct over *over;
+};
+static struct value tree_value(struct elab *e, uint32_t tree, struct span at)
 {
-    struct env *own = env_new(e, env, ENV_BLOCK);
-    own->prefix = arena_printf(e->arena, "opt.%s", e->g->phases.at[e->b.phase].name);
-    struct value opt = eval_named(e, a->b, own, a->name);
     struct node_spec s = {.op = OP_tree,
                           .phase = e->b.phase,
                           .attr = (int64_t[]){tree},
                           .n_attr = 1,
                           .type = tree_type(e, tree),
-                          .span = a->span,
+                          .span = at,
                           .scope = e->b.scope};
-    struct value in[2] = {
-        {.kind = V_TREE, .node = graph_add(e->g, &s, e->sink), .tree = tree, .pad = PAD_ZERO},
-        {.kind = V_TREE, .node = grad, .tree = tree, .pad = PAD_ZERO}};
+    return (struct value){
+        .kind = V_TREE, .node = graph_add(e->g, &s, e->sink), .tree = tree, .pad = PAD_ZERO};
+}
+/* The optimizer as a layer on (p, g): its instance lives at opt.<phase>.<name>. */
+static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env, const struct moved *m,
+                                  val grad)
+{
+    struct env *own = env_new(e, env, ENV_BLOCK);
+    own->prefix = arena_printf(e->arena, "opt.%s", e->g->phases.at[e->b.phase].name);
+    struct value opt = eval_named(e, a->b, own, a->name);
+    struct value in[2] = {{0}, {.kind = V_TREE, .node = grad, .tree = m->tree, .pad = PAD_ZERO}};
     struct span span[2] = {a->b->span, a->b->span};
     const char *name[2] = {0};
     struct ast *ast[2] = {0};
@@ -549,13 +575,58 @@ static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env
         }
         return poison();
     }
+    build_at(e, a->span);
+    if (m->whole) {
+        in[0] = tree_value(e, m->tree, a->span);
+    } else {
+        in[0] = storage_value(e, tree_part_record(e, m->tree, 0, m->over, m->leaf, m->n), a->span);
+        in[1] = tree_part_record(e, m->tree, grad, m->over, m->leaf, m->n);
+    }
     struct value r = call_value(e, opt, &args, own, a->b);
-    if (r.kind != V_TREE && !is_poison(r)) {
+    if (!is_poison(r) && (m->whole ? r.kind != V_TREE : !is_branch(r))) {
         fail(e, DIAG_E2030, a->b->span, "an optimizer returns the new parameters, found %s",
              value_text(e, r));
         return poison();
     }
     return r;
+}
+static val grad_node(struct elab *e, val loss, const struct moved *m, struct span at)
+{
+    int64_t *attr = arena_array(e->arena, int64_t, m->n + 1);
+    struct node_spec s = {.op = OP_grad,
+                          .phase = e->b.phase,
+                          .in = &loss,
+                          .n_in = 1,
+                          .attr = attr,
+                          .n_attr = 1 + (m->whole ? 0 : m->n),
+                          .span = at,
+                          .type = tree_type(e, m->tree)};
+    attr[0] = m->tree;
+    for (uint32_t i = 0; i < m->n; i++) {
+        attr[1 + i] = m->leaf[i];
+    }
+    return graph_add(e->g, &s, e->sink);
+}
+static bool read_moved(struct elab *e, struct ast *a, const struct over *over, struct moved *m)
+{
+    const struct phase *p = &e->g->phases.at[e->b.phase];
+    int tree = tree_for(e, arena_printf(e->arena, "%s.%s", p->name, a->name), over, a->span, &m->whole);
+    if (tree < 0 || !tree_is_free(e, over, a)) {
+        return false;
+    }
+    bool known = (uint32_t)tree < e->facts.trees.n;
+    m->tree = (uint32_t)tree;
+    m->over = over;
+    if (!m->whole && !tree_part(e, m->tree, over, &m->leaf, &m->n) && known && m->n) {
+        wait_for_later(e);
+        return false;
+    }
+    if (known && !(m->whole ? e->facts.trees.at[tree].leaf.n : m->n)) {
+        fail(e, DIAG_E2023, a->list.at[0]->span, "`over` names nothing that has parameters");
+        diag_help(e->sink, "the parameters of a layer exist from its first application on");
+        return false;
+    }
+    return known || m->whole;
 }
 void do_minimize(struct elab *e, struct ast *a, struct env *env)
 {
@@ -582,41 +653,31 @@ void do_minimize(struct elab *e, struct ast *a, struct env *env)
         return;
     }
     add_metric(e, a->name, loss, METRIC_MEAN, at, a->a->span);
-    uint32_t tree = tree_for(e, arena_printf(e->arena, "%s.%s", p->name, a->name), &over, a->span, &ok);
-    if (!ok || !tree_is_free(e, tree, a)) {
-        return;
-    }
-    if (tree < e->facts.trees.n && !e->facts.trees.at[tree].leaf.n) {
-        fail(e, DIAG_E2023, a->list.at[0]->span, "`over` names nothing that has parameters");
-        diag_help(e->sink, "the parameters of a layer exist from its first application on");
+    struct moved moved = {0};
+    if (!read_moved(e, a, &over, &moved)) {
         return;
     }
     build_at(e, a->span);
-    struct node_spec s = {.op = OP_grad,
-                          .phase = e->b.phase,
-                          .in = &ln,
-                          .n_in = 1,
-                          .attr = (int64_t[]){tree},
-                          .n_attr = 1,
-                          .span = a->span,
-                          .type = tree_type(e, tree)};
     struct minimize m = {.name = a->name,
                          .loss = ln,
-                         .grad = graph_add(e->g, &s, e->sink),
+                         .grad = grad_node(e, ln, &moved, a->span),
                          .when = when,
-                         .tree = tree,
+                         .tree = moved.tree,
+                         .partial = !moved.whole,
                          .span = a->span};
     p = &e->g->phases.at[e->b.phase];
     vec_push(e->g->arena, &p->minimizes, m);
     e->guard = when;
-    struct value r = run_optimizer(e, a, env, tree, m.grad);
-    e->guard = 0;
+    struct value r = run_optimizer(e, a, env, &moved, m.grad);
+    build_at(e, a->span);
     if (r.kind == V_TREE) {
-        build_at(e, a->span);
         r = tree_masked(e, r, 0);
-        struct commit c = {.tree = tree + 1, .value = r.node, .guard = when, .span = a->span};
+        struct commit c = {.tree = moved.tree + 1, .value = r.node, .guard = when, .span = a->span};
         vec_push(e->g->arena, &e->g->phases.at[e->b.phase].commits, c);
+    } else if (!is_poison(r)) {
+        commit_value(e, tree_part_record(e, moved.tree, 0, &over, moved.leaf, moved.n), r, a->name, a);
     }
+    e->guard = 0;
 }
 
 /* -- reading a phase */

@@ -321,6 +321,10 @@ static bool has_tag(const char *tags, const char *tag)
     }
     return false;
 }
+bool var_tagged(struct elab *e, uint32_t var, const char *tag)
+{
+    return has_tag(e->vars.at[var].tags, tag);
+}
 struct value tree_tagged(struct elab *e, struct value p, const char *tag)
 {
     const struct tree_facts *d = directory(e, p.tree);
@@ -567,27 +571,82 @@ static int find_tree(struct elab *e, const struct tree_facts *t)
     }
     return -1;
 }
-uint32_t tree_for(struct elab *e, const char *name, const struct over *o, struct span at, bool *ok)
+/* Whether every part of a is below one of b. */
+static bool inside(const struct tree_facts *a, const struct tree_facts *b)
+{
+    for (uint32_t i = 0; i < a->over.n; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < b->over.n; k++) {
+            found |= path_below(a->over.at[i], b->over.at[k]);
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    return true;
+}
+int tree_for(struct elab *e, const char *name, const struct over *o, struct span at, bool *whole)
 {
     struct tree_facts t = {.name = name};
-    *ok = true;
     for (uint32_t i = 0; i < o->path.n; i++) {
         vec_push(e->arena, &t.over, o->path.at[i]);
     }
     qsort(t.over.at, t.over.n, sizeof *t.over.at, by_text);
     int known = find_tree(e, &t);
-    if (known >= 0) {
-        return (uint32_t)known;
-    }
-    for (uint32_t i = 0; i < e->trees.n; i++) {
-        if (e->tree_used.at[i] && overlap(&t, &e->trees.at[i])) {
+    *whole = true;
+    for (uint32_t i = 0; known < 0 && i < e->trees.n; i++) {
+        if (inside(&t, &e->trees.at[i])) {
+            e->tree_used.at[i] = true;
+            *whole = false;
+            known = (int)i;
+        } else if (inside(&e->trees.at[i], &t)) { /* the larger one is the block, from the next attempt on */
+            e->tree_used.at[i] = false;
+        } else if (overlap(&t, &e->trees.at[i])) {
             refuse(e, at,
-                   arena_printf(e->arena, "minimize over some of the parameters of %s", e->trees.at[i].name));
-            *ok = false;
-            return 0;
+                   arena_printf(e->arena, "minimize over some of the parameters of %s and others",
+                                e->trees.at[i].name));
+            return -1;
         }
     }
-    return add_tree(e, &t, true);
+    return known >= 0 ? known : (int)add_tree(e, &t, true);
+}
+bool tree_part(struct elab *e, uint32_t tree, const struct over *o, uint32_t **leaf, uint32_t *n)
+{
+    uint32_t leaves = leaf_count(e, tree);
+    *leaf = arena_array(e->arena, uint32_t, leaves ? leaves : 1);
+    *n = 0;
+    for (uint32_t i = 0; i < leaves; i++) {
+        for (uint32_t k = 0; k < o->path.n; k++) {
+            if (moves(e, e->facts.trees.at[tree].leaf.at[i], o->path.at[k])) {
+                (*leaf)[(*n)++] = i;
+                break;
+            }
+        }
+    }
+    return *n && leaves_known(e, tree);
+}
+struct value tree_part_record(struct elab *e, uint32_t tree, val flat, const struct over *o,
+                              const uint32_t *leaf, uint32_t n)
+{
+    struct value r = record_value(e, n);
+    struct leaf_place *place = arena_array(e->arena, struct leaf_place, n ? n : 1);
+    for (uint32_t i = 0; i < n; i++) {
+        place[i] = (struct leaf_place){e->g->trees.at[tree].leaf[leaf[i]], leaf[i]};
+    }
+    qsort(place, n, sizeof *place, by_var);
+    r.record->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *key = e->g->vars.at[place[i].var].key;
+        if (o->path.n == 1) {
+            size_t skip = strlen(o->path.at[0]);
+            const char *dot = strrchr(key, '.');
+            key = key[skip] == '.' ? key + skip + 1 : dot ? dot + 1 : key;
+        }
+        struct value v = flat ? tensor_value(build_leaf(&e->b, flat, tree, place[i].leaf), 0)
+                              : (struct value){.kind = V_VAR, .index = place[i].var};
+        record_put(e, r.record, n, key, v);
+    }
+    return r; /* without lists: it has a type, that of the optimizer's states */
 }
 int tree_of_instance(struct elab *e, struct inst *i)
 {
@@ -621,7 +680,7 @@ static bool owns(struct elab *e, uint32_t tree, uint32_t var)
 static uint32_t home(struct elab *e, uint32_t var)
 {
     uint32_t t = 0;
-    while (t < e->trees.n && !owns(e, t, var)) {
+    while (t < e->trees.n && !(e->tree_used.at[t] && owns(e, t, var))) {
         t++;
     }
     return t;

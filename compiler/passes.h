@@ -46,9 +46,10 @@ val rewrite_copy(struct rewrite *rw, const struct node *n);
 /* Calls fn for every root value of a graph; fn may replace it. */
 void each_root(struct graph *g, void (*fn)(void *ctx, val *root), void *ctx);
 
-/* Reverse mode: nodes for the gradient of `loss` to tree `tree`, as a flat block. `b` adds to the graph that
- * holds loss. */
-val differentiate(struct build *b, val loss, uint32_t tree);
+/* Reverse mode: nodes for the gradient of `loss`, as a flat block. `attr` are those of a `grad` node: the
+ * tree, and the leaves whose gradient is wanted when it is not that of all. `b` adds to the graph that holds
+ * loss. */
+val differentiate(struct build *b, val loss, const int64_t *attr, uint32_t n_attr);
 
 /* The rank-0 value that v repeats everywhere (v itself at rank 0), through views; 0 if it is none. */
 val splat_of(const struct graph *g, val v);

@@ -12,14 +12,18 @@ static bool is_tree_value(const struct reverse *r, const struct node *n)
 {
     return n->op == OP_tree && node_attrs(r->g, n)[0] == (int64_t)r->tree;
 }
+static int32_t wanted_leaf(const struct reverse *r, uint32_t leaf)
+{
+    return r->wanted && !r->wanted[leaf] ? NOT_A_LEAF : (int32_t)leaf;
+}
 static int32_t leaf_index(const struct reverse *r, const struct node *n)
 {
     if (n->op == OP_read) {
         const struct var *v = &r->g->vars.at[node_attrs(r->g, n)[0]];
-        return v->kind == VAR_PARAM && v->tree == r->tree + 1 ? (int32_t)v->leaf : NOT_A_LEAF;
+        return v->kind == VAR_PARAM && v->tree == r->tree + 1 ? wanted_leaf(r, v->leaf) : NOT_A_LEAF;
     }
     if (n->op == OP_leaf && is_tree_value(r, graph_node(r->g, node_inputs(r->g, n)[0]))) {
-        return (int32_t)node_attrs(r->g, n)[0];
+        return wanted_leaf(r, (uint32_t)node_attrs(r->g, n)[0]);
     }
     return is_tree_value(r, n) ? WHOLE_TREE : NOT_A_LEAF;
 }
@@ -138,35 +142,42 @@ static val leaf_or_zero(struct reverse *r, uint32_t i)
     if (r->leaf_gradient[i]) {
         return r->leaf_gradient[i];
     }
-    if (!r->flat_gradient) {
+    if (!r->flat_gradient && wanted_leaf(r, i) != NOT_A_LEAF) {
         diag_emit(r->b->sink, DIAG_W0201, v->span, "the loss `%s` does not depend on parameter `%s`", t->name,
                   v->key);
     }
     return build_full(r->b, &v->type, 0);
 }
 /* The gradient of the block as a whole. In the padding between leaves it may be anything, 1 (of a sum) or NaN
- * (of a root at 0); neither a norm nor a commit may see that. */
-static val zero_in_padding(struct build *b, uint32_t tree, val gradient)
+ * (of a root at 0); neither a norm nor a commit may see that. Leaves that are not wanted have none. */
+static val zero_elsewhere(const struct reverse *r, struct build *b, val gradient)
 {
     struct type t = node_type(b->g, gradient);
-    uint32_t n = b->g->trees.at[tree].n_leaf;
+    uint32_t n = b->g->trees.at[r->tree].n_leaf, used = 2;
     int64_t *attr = arena_array(b->g->arena, int64_t, 2 + 2 * (size_t)n);
-    attr[0] = tree;
+    attr[0] = r->tree;
     attr[1] = f64_bits(0);
     for (uint32_t i = 0; i < n; i++) {
-        attr[2 + 2 * i] = i;
-        attr[3 + 2 * i] = f64_bits(1);
+        if (wanted_leaf(r, i) != NOT_A_LEAF) {
+            attr[used++] = i;
+            attr[used++] = f64_bits(1);
+        }
     }
-    struct node_spec s = {.op = OP_ranges, .phase = b->phase, .attr = attr, .n_attr = 2 + 2 * n, .type = t};
+    struct node_spec s = {.op = OP_ranges, .phase = b->phase, .attr = attr, .n_attr = used, .type = t};
     val leaves = graph_add(b->g, &s, b->sink), zero = build_const(b, t.dtype, 0);
     return build_3(b, OP_where, build_2(b, OP_ne, leaves, zero), gradient, zero);
 }
-val differentiate(struct build *b, val loss, uint32_t tree)
+val differentiate(struct build *b, val loss, const int64_t *attr, uint32_t n_attr)
 {
     struct graph *g = b->g;
+    uint32_t tree = (uint32_t)attr[0];
     struct build at = *b;
     uint32_t n_leaf = g->trees.at[tree].n_leaf;
     struct reverse r = {.b = &at, .g = g, .tree = tree, .loss = loss};
+    r.wanted = n_attr > 1 ? arena_array(g->arena, bool, n_leaf + 1) : NULL;
+    for (uint32_t i = 1; i < n_attr; i++) {
+        r.wanted[attr[i]] = true;
+    }
     r.leaf = arena_array(g->arena, int32_t, loss + 1);
     r.active = arena_array(g->arena, bool, loss + 1);
     r.gradient = arena_array(g->arena, val, loss + 1);
@@ -183,7 +194,7 @@ val differentiate(struct build *b, val loss, uint32_t tree)
     if (!flat || !r.flat_gradient) {
         return flat;
     }
-    val whole = zero_in_padding(&at, tree, r.flat_gradient);
+    val whole = zero_elsewhere(&r, &at, r.flat_gradient);
     return build_2(&at, OP_add, flat, whole);
 }
 
@@ -191,7 +202,7 @@ static val visit_grad(struct rewrite *rw, val id, const struct node *n)
 {
     (void)id;
     if (n->op == OP_grad) {
-        return differentiate(&rw->b, rw->in[0], (uint32_t)node_attrs(rw->old, n)[0]);
+        return differentiate(&rw->b, rw->in[0], node_attrs(rw->old, n), n->n_attr);
     }
     return rewrite_copy(rw, n);
 }

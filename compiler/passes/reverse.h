@@ -18,6 +18,7 @@ struct reverse {
     struct build *b;
     struct graph *g;
     uint32_t tree;
+    bool *wanted; /* by leaf; NULL = all */
     val loss;
     int32_t *leaf; /* leaf index, WHOLE_TREE or NOT_A_LEAF */
     bool *active;  /* depends on a leaf through a differentiable path */

@@ -152,6 +152,7 @@ struct minimize {
     val grad; /* the flat gradient: a `grad` node, a `pack` after autodiff */
     val when; /* may be 0 */
     uint32_t tree;
+    bool partial; /* over some leaves of the tree: the gradient of the others is zero, they do not move */
     struct span span;
 };
 enum phase_kind { PHASE_INIT, PHASE_DATA, PHASE_USER, PHASE_RUN };

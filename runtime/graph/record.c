@@ -129,7 +129,8 @@ static const struct record assert_record = RECORD("assert", output, output_field
 
 static const struct field minimize_fields[] = {FIELD(minimize, STR, name), FIELD(minimize, VAL, loss),
                                                FIELD(minimize, VAL, grad), FIELD(minimize, VAL, when),
-                                               FIELD(minimize, U32, tree), FIELD(minimize, SPAN, span)};
+                                               FIELD(minimize, U32, tree), FIELD(minimize, BOOL, partial),
+                                               FIELD(minimize, SPAN, span)};
 static const struct record minimize_record = RECORD("minimize", minimize, minimize_fields);
 
 static const struct field phase_fields[] = {

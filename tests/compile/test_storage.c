@@ -131,6 +131,36 @@ START_TEST(test_over)
 }
 END_TEST
 
+/* Parts of what another minimize moves: they move alone, also two of them in one phase, in either order of
+ * text. */
+START_TEST(test_over_parts)
+{
+    struct program p;
+    start(&p, SCALE
+          "layer Two(x) {\n for (i in 0..2) as fc { x = x |> s: Scale{2.0} }\n return x |> a: Add{1.0}\n}\n"
+          "layer Decay{}(p, g) {\n state m: p = 1\n next m = m + g\n"
+          " return p - 0.5 * g - where(tagged(p, \"no_decay\"), 0.0, 0.25) * p + 0 * sum(g ^ 2) * m\n}\n"
+          "let net = Two{}\nlet other = Scale{5.0}\nlet copy = frozen(net)\nfn loss() = sum(net(ones([2])) + "
+          "other(ones([2])))\n"
+          "phase head {\n minimize a = loss() over net.a using Decay{}\n minimize f = loss() over "
+          "net.fc[1].s using opt.sgd{1.0}\n}\n"
+          "phase all { minimize loss = loss() over net using opt.sgd{0.0} }\n"
+          "phase careful { minimize loss = loss() over net.fc using opt.adamw{lr = 0.0, clip = 1.0} }\n"
+          "phase p { output far = max(abs(net - copy)) }\n");
+    launch(&p, "head");
+    ck_assert_float_eq((float)var_at(&p, "net.a.b", 0), 1 - 0.5F - 0.25F);
+    ck_assert_float_eq((float)var_at(&p, "net.fc.1.s.w", 1), 0); /* 2 - the gradient 2 */
+    ck_assert_float_eq((float)var_at(&p, "net.fc.0.s.w", 0), 2);
+    ck_assert_float_eq((float)var_at(&p, "other.w", 0), 5);
+    ck_assert_float_eq((float)var_at(&p, "opt.head.a.m.b", 0), 2);
+    launch(&p, "careful");
+    launch(&p, "all");
+    launch(&p, "p");
+    EXPECT(&p, "far", 2);
+    finish(&p);
+}
+END_TEST
+
 /* -- frozen copies, parameters as values */
 
 #define NET                                                                                                  \
@@ -410,6 +440,7 @@ int main(void)
     tcase_add_test(t, test_arrays);
     tcase_add_test(t, test_array_braces);
     tcase_add_test(t, test_over);
+    tcase_add_test(t, test_over_parts);
     tcase_add_test(t, test_frozen);
     tcase_add_test(t, test_frozen_is_one_block);
     tcase_add_test(t, test_averaged);

@@ -35,7 +35,7 @@ for document in README.md grammar/README.md; do
 done
 
 # The operators that the language page says are not compiled yet are those that the compiler refuses.
-sed -n '/^- operators: /,/`$/p' grammar/README.md | tr -c 'a-z0-9_' '\n' | grep . | grep -v '^operators$' | sort >"$work/listed"
+sed -n '/^- operators: .*`$/p; /^- operators: .*[^`]$/,/`$/p' grammar/README.md | tr -c 'a-z0-9_' '\n' | grep . | grep -v '^operators$' | sort >"$work/listed"
 sed -n '/later_names\[\] = {/,/^};/p' compiler/elab_builtin.c | grep -o '"[a-z0-9_]*"' | tr -d '"' | sort >"$work/refused"
 diff "$work/listed" "$work/refused"
 
