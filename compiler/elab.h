@@ -88,6 +88,8 @@ struct record {
     uint32_t parts;
     const char **name; /* interned */
     struct value *at;
+    const struct record
+        *storage; /* leafwise arithmetic on parameters: which ones, with their tags; or NULL */
 };
 /* A number that is known at load or while the model runs: an expression over configs, dimensions and planned
  * steps. */

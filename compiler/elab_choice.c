@@ -218,18 +218,19 @@ static struct value run_states(struct elab *e, struct bcall *c)
 {
     return run_owned(e, c, states_of);
 }
-/* A record of parameters: true or false for each. */
+/* A record of parameters, or made of them leaf by leaf: true or false for each. */
 static struct value tagged_leaves(struct elab *e, struct value v, const char *tag)
 {
-    if (!is_branch(v)) {
-        uint32_t var = param_read(e, v);
-        return var ? bool_value(var_tagged(e, var, tag)) : (struct value){.kind = V_MISSING};
+    if (v.kind != V_RECORD) {
+        return (struct value){.kind = V_MISSING};
     }
     struct value r = branch_like(e, v);
-    for (uint32_t i = 0; i < branch_count(v); i++) {
-        *branch_at(r, i) = tagged_leaves(e, *branch_at(v, i), tag);
-        if (branch_at(r, i)->kind == V_MISSING) {
-            return *branch_at(r, i);
+    for (uint32_t i = 0; i < v.record->n; i++) {
+        const struct value *s = v.record->storage ? &v.record->storage->at[i] : NULL;
+        r.record->at[i] = s && s->kind == V_VAR ? bool_value(var_tagged(e, s->index, tag))
+                                                : tagged_leaves(e, v.record->at[i], tag);
+        if (r.record->at[i].kind == V_MISSING) {
+            return r.record->at[i];
         }
     }
     return r;

@@ -192,6 +192,9 @@ struct value storage_value(struct elab *e, struct value v, struct span at)
         for (uint32_t i = 0; i < branch_count(v); i++) {
             *branch_at(r, i) = storage_value(e, *branch_at(v, i), at);
         }
+        if (r.kind == V_RECORD) {
+            r.record->storage = v.record;
+        }
         return r;
     }
     if (v.kind != V_VAR) {

@@ -52,6 +52,7 @@ struct value branch_like(struct elab *e, struct value v)
     }
     struct value r = record_value(e, v.record->n);
     memcpy(r.record->name, v.record->name, v.record->n * sizeof *v.record->name);
+    r.record->storage = v.record->storage;
     return r;
 }
 struct value *branch_at(struct value v, uint32_t i)
@@ -92,6 +93,9 @@ static struct value leafwise(struct elab *e, enum op op, const struct value *in,
         }
     }
     struct value r = branch_like(e, first);
+    for (uint32_t i = 0; r.kind == V_RECORD && !r.record->storage && i < n; i++) {
+        r.record->storage = in[i].kind == V_RECORD ? in[i].record->storage : NULL;
+    }
     for (uint32_t k = 0; k < branch_count(first); k++) {
         for (uint32_t i = 0; i < n; i++) {
             leaf[i] = is_branch(in[i]) ? *branch_at(in[i], k) : in[i];
