@@ -32,6 +32,7 @@ enum {
     OPT_OUTPUT,
     OPT_OVERRIDE,
     OPT_STAGE,
+    OPT_STEPS_PER_LAUNCH,
     OPT_LATER,
 };
 extern const struct program_spec gmlrun_spec;

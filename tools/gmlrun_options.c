@@ -60,8 +60,10 @@ static const struct option_spec table[] = {
     [OPT_OVERRIDE] = {"override", 0, OPTION_PAIRS, "NAME=FILE",
                       "a named draw from a file, as in train.eps=eps.npy; may be repeated", RUNS},
     [OPT_STAGE] = {"stage", 0, OPTION_CHOICE, "graph|plan", "what to dump; default graph", "dump"},
+    [OPT_STEPS_PER_LAUNCH] = {"steps-per-launch", 0, OPTION_INT, "K",
+                              "steps of a phase in one launch of the device; same results; default 1",
+                              "train"},
     [OPT_LATER] = {"gpus", 0, OPTION_INT, "N", "comes later", NULL},
-    {"steps-per-launch", 0, OPTION_INT, "K", "comes later", NULL},
     {"audit", 0, OPTION_FLAG, NULL, "comes later", NULL},
     {"replicas", 0, OPTION_INT, "R", "comes later", NULL},
     {"verify-every", 0, OPTION_INT, "N", "comes later", NULL},
@@ -180,6 +182,21 @@ static int64_t number(const struct call *c, int option, int64_t otherwise)
     return c->o.at[option].given ? c->o.at[option].number : otherwise;
 }
 
+static enum status steps_per_launch_option(struct call *c)
+{
+    const struct option_value *v = c->o.at;
+    c->run.steps_per_launch = number(c, OPT_STEPS_PER_LAUNCH, 1);
+    if (c->run.steps_per_launch < 1 || c->run.steps_per_launch > LAUNCH_TICKS) {
+        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--steps-per-launch` takes 1 .. %d", LAUNCH_TICKS);
+    }
+    if (c->run.steps_per_launch > 1 && (v[OPT_PARTS].given || v[OPT_DEBUG_PLAN].given)) {
+        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN,
+                         "`--%s` looks at each step by itself: it does not go with `--steps-per-launch`",
+                         v[OPT_PARTS].given ? "parts" : "debug-plan");
+    }
+    return ST_OK;
+}
+
 enum status call_options(struct call *c)
 {
     const struct option_value *v = c->o.at;
@@ -196,6 +213,7 @@ enum status call_options(struct call *c)
     if (number(c, OPT_THREADS, 1) > 1024 || number(c, OPT_THREADS, 1) < 1) {
         return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--threads` takes 1 .. 1024");
     }
+    TRY(steps_per_launch_option(c));
     c->run.folder = c->o.args.n ? folder_of(c->arena, c->o.args.at[0]) : "";
     c->run.command = c->command;
     c->run.version = GML_VERSION;

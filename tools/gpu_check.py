@@ -146,6 +146,18 @@ def check_determinism(first):
     row("same seed twice", same, "same bits" if same else "weights differ")
 
 
+def check_many_steps():
+    """Batches of 8, so that an epoch has 179 steps: one alone, two launches of 64, the rest one by one."""
+    options = ("--steps", "1790", "--set", "B=8", "--log-every", "100000")
+    one, many = Train(*options), Train(*options, "--steps-per-launch", "64")
+    if one.failed("1,790 steps") or many.failed("1,790 steps, 64 a launch"):
+        return
+    same = one.weights() == many.weights() is not None
+    took = [1e6 * t.summary()["seconds"] / 1790 for t in (one, many)]
+    row("64 steps a launch", same, f"{'same bits' if same else 'weights differ'}; {took[0]:.1f} us a step one by one, {took[1]:.1f} us so",
+        "same bits")
+
+
 def check_initial_weights():
     options = ("--steps", "1", "--set", "lr=0")
     cuda, cpu = Train(*options), Train(*options, device="cpu")
@@ -246,6 +258,7 @@ def check_digits():
     s = first.summary()
     row("digits run", True, f"{s['steps']} steps in {s['seconds']:.2f} s on {s.get('device')}; whole command {first.wall:.2f} s")
     check_determinism(first)
+    check_many_steps()
     check_initial_weights()
     check_first_losses()
     check_golden()

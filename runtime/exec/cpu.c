@@ -220,6 +220,14 @@ static enum status cpu_launch(struct exec *x, uint32_t variant, bool first)
     return e->debug ? debug_end(e->plan, e->debug, variant, e->arena, e->error, ERROR_TEXT) : ST_OK;
 }
 
+static enum status cpu_launch_many(struct exec *x, uint32_t variant)
+{
+    for (int i = 0; i < self(x)->options.ticks; i++) {
+        TRY(cpu_launch(x, variant, false));
+    }
+    return ST_OK;
+}
+
 static const struct ring_slot *cpu_slot(struct exec *x, uint64_t n, bool wait)
 {
     (void)wait; /* launches are done when launch() returns */
@@ -279,6 +287,7 @@ const struct backend backend_cpu = {
     .download = cpu_download,
     .prepare = cpu_prepare,
     .launch = cpu_launch,
+    .launch_many = cpu_launch_many,
     .slot = cpu_slot,
     .sync = cpu_sync,
     .parts = cpu_parts,

@@ -10,7 +10,8 @@
 #define GML_EXEC_EXEC_H
 #include "runtime/plan/plan.h"
 
-enum { BACKEND_ABI = 2 };
+/* LAUNCH_TICKS: the most that launch_many may issue at once; two such launches fit the ring. */
+enum { BACKEND_ABI = 3, LAUNCH_TICKS = LIMIT_RING_SLOTS / 4 };
 
 struct exec_options {
     int device;            /* cuda:N */
@@ -18,6 +19,7 @@ struct exec_options {
     bool debug_plan;       /* poison freed regions with NaN, check red zones after each launch (eager) */
     bool eager;            /* cuda: no graphs, one kernel after another (for comparison) */
     bool parts;            /* launch the four parts apart and time them */
+    int ticks;             /* what launch_many issues, 2 .. LAUNCH_TICKS; less: it is not used */
     const char *cuda_path; /* folder of the CUDA libraries, may be NULL */
 };
 /* Calls the host made to the device API in steady state (since the last reset). */
@@ -45,6 +47,10 @@ struct backend {
     /* Issues one tick of variant v; `first` starts a visit (its metrics start anew). Returns at once where
      * the device is asynchronous; blocks only when two launches are in flight. */
     enum status (*launch)(struct exec *e, uint32_t variant, bool first);
+    /* Issues options.ticks ticks of variant v in one launch, none of them a first; each has a number and a
+     * slot of its own. Two launches may be in flight, as above. Not with debug_plan, eager or parts. NULL:
+     * the backend issues one at a time. */
+    enum status (*launch_many)(struct exec *e, uint32_t variant);
     /* Slot of launch n: NULL while it is not finished; wait = block until it is (or ST_DEVICE after
      * `watchdog` seconds without progress). */
     const struct ring_slot *(*slot)(struct exec *e, uint64_t n, bool wait);

@@ -5,7 +5,7 @@
 #include "runtime/base/seam.h"
 #include "runtime/run/run.h"
 
-enum { IN_FLIGHT = 4 }; /* a power of two above the number of launches in flight (2) */
+enum { IN_FLIGHT = LIMIT_RING_SLOTS }; /* more than the ticks in flight: two launches of LAUNCH_TICKS */
 
 /* What the host knows of a phase without asking the device. */
 struct phase_state {
@@ -23,7 +23,7 @@ struct phase_state {
     int64_t last_event; /* launch number of its last line, from 1; 0: none */
     int64_t logged;     /* step lines are due at multiples of log_every: the last one that had a line */
 };
-/* Beside each launch in flight: what its slot means. */
+/* Beside each tick in flight: what its slot means. */
 struct pending {
     uint32_t phase;
     bool ends_visit;

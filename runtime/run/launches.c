@@ -1,7 +1,9 @@
 /* Launching phases and reading their slots.
  *
- * After launch n is issued the slot of launch n - 1 is awaited, so the device always has one launch to go on
- * with and at most two are in flight. Everything a slot means to the host happens in `take`, in launch order.
+ * After a launch is issued the slots of the one before are awaited, so the device always has one launch to go
+ * on with and at most two are in flight. A launch is one tick, or with --steps-per-launch K also K ticks of a
+ * visit, none of which is its first; every tick has its slot. Everything a slot means to the host happens in
+ * `take`, in launch order.
  */
 #include <math.h>
 #include "runtime/run/internal.h"
@@ -242,6 +244,36 @@ static enum status launch(struct run *r, uint32_t phase, bool first, struct pend
     return take_until(r, r->launched - 1);
 }
 
+/* Whether the next K ticks of a visit with that many left may be one launch: they are of full rows, and no
+ * limit of steps lies between them. */
+static bool fits_many(const struct run *r, uint32_t phase, int64_t left)
+{
+    const struct phase *p = &r->graph->phases.at[phase];
+    const struct phase_state *s = &r->phase[phase];
+    int64_t k = r->o->steps_per_launch;
+    bool full = !p->data || drops_tail(p) || s->rows - s->cursor >= k * s->batch;
+    bool within = r->limit < 0 || !s->counts || r->limit - r->steps_issued >= k;
+    return k > 1 && left >= k && full && within && !r->watch && r->backend->launch_many;
+}
+
+static enum status launch_many(struct run *r, uint32_t phase, struct pending w)
+{
+    const struct plan_variant *v = plan_find(r->plan, phase, false);
+    uint64_t before = r->launched;
+    int64_t k = r->o->steps_per_launch;
+    enum status st = r->backend->launch_many(r->exec, (uint32_t)(v - r->plan->variant));
+    if (st != ST_OK) {
+        return device_failed(r, st);
+    }
+    for (int64_t i = 1; i <= k; i++) {
+        next_is_tail(r, phase); /* it is not; the cursor moves on */
+        r->pending[++r->launched % IN_FLIGHT] = (struct pending){w.phase, w.ends_visit && i == k, w.kind};
+    }
+    r->phase[phase].launches += k;
+    r->steps_issued += r->phase[phase].counts ? k : 0;
+    return take_until(r, before);
+}
+
 /* True when nothing further may be launched. */
 static bool is_over(struct run *r, uint32_t phase)
 {
@@ -256,8 +288,11 @@ static bool is_over(struct run *r, uint32_t phase)
 
 enum status visit(struct run *r, uint32_t phase, int64_t launches, enum event_kind kind)
 {
-    for (int64_t i = 0; i < launches && !is_over(r, phase); i++) {
-        TRY(launch(r, phase, i == 0, (struct pending){phase, i + 1 == launches, kind}));
+    for (int64_t i = 0, n; i < launches && !is_over(r, phase); i += n) {
+        bool many = i > 0 && fits_many(r, phase, launches - i);
+        n = many ? r->o->steps_per_launch : 1;
+        struct pending w = {phase, i + n == launches, kind};
+        TRY(many ? launch_many(r, phase, w) : launch(r, phase, i == 0, w));
     }
     return ST_OK;
 }

@@ -241,6 +241,7 @@ static enum status open_backend(struct run *r, const struct backend *b, int devi
                              .threads = r->threads,
                              .debug_plan = r->o->debug_plan,
                              .parts = r->o->parts,
+                             .ticks = (int)r->o->steps_per_launch,
                              .cuda_path = r->o->cuda_path};
     struct exec *e = NULL;
     enum status st = b->open(&o, &e, why, n);

@@ -38,6 +38,8 @@ struct run_options {
     const char *phase;    /* evaluation and benchmark; NULL = the obvious one */
     int64_t log_every;    /* 0 = 1/200 of the run */
     int64_t max_skips;
+    int64_t steps_per_launch; /* ticks of a visit behind its first that one launch makes, up to LAUNCH_TICKS;
+                                 less than 2: one. Not with debug_plan or parts */
     const char *cuda_path;
     bool quiet, debug_plan, parts;
     bool keep_values; /* no memory is used twice in a step: every value can be read after it */

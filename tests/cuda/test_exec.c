@@ -489,6 +489,55 @@ START_TEST(loops_declare)
 }
 END_TEST
 
+/* 1 + 64 + 64 ticks one by one and in three launches: the same kernels in the same order but for those that
+ * count, the same slots, the same control block. */
+START_TEST(many_ticks)
+{
+    static struct fake_ran trace[FAKE_TRACE];
+    static struct ring slots;
+    static struct control want;
+    int n_trace = 0;
+    const struct plan *p = &plan;
+    for (int many = 0; many < 2; many++) {
+        struct exec *e;
+        struct exec_counts n;
+        fake_reset();
+        ck_assert_int_eq(start_plan(&(struct exec_options){.ticks = many ? LAUNCH_TICKS : 0}, p, &e), ST_OK);
+        cuda_counts(e, &n, true);
+        ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+        for (int i = 0; i < (many ? 2 : 2 * LAUNCH_TICKS); i++) {
+            ck_assert_int_eq(many ? cuda_launch_many(e, 1) : cuda_launch(e, 1, false), ST_OK);
+        }
+        cuda_counts(e, &n, false);
+        ck_assert_uint_eq(n.launches, many ? 3 : 1 + 2 * LAUNCH_TICKS);
+        ck_assert_int_eq(cuda_slot(e, 1 + 2 * LAUNCH_TICKS, true)->step, 1 + 2 * LAUNCH_TICKS);
+        int kept = 0;
+        for (int i = 0; i < fake.n_trace; i++) {
+            bool counts = fake_function_op(fake.trace[i].function) == OP_loop_in &&
+                          fake_function_last(fake.trace[i].function) != LOOP_PART;
+            if (!counts) {
+                fake.trace[kept++] = fake.trace[i];
+            }
+        }
+        ck_assert_int_lt(fake.n_trace, FAKE_TRACE);
+        if (many) {
+            ck_assert_int_eq(kept, n_trace);
+            ck_assert_int_eq(memcmp(trace, fake.trace, sizeof *trace * (size_t)kept), 0);
+            ck_assert_int_eq(memcmp(&slots, e->ring, sizeof slots), 0);
+            ck_assert_int_eq(memcmp(&want, e->arena + p->control, sizeof want), 0);
+        } else {
+            ck_assert_int_eq(cuda_launch_many(e, 1), ST_INTERNAL);
+        }
+        memcpy(trace, fake.trace, sizeof trace);
+        n_trace = kept;
+        slots = *e->ring;
+        memcpy(&want, e->arena + p->control, sizeof want);
+        cuda_close(e);
+        ck_assert_int_eq(fake.alive, 0);
+    }
+}
+END_TEST
+
 static enum status whole_run(const struct exec_options *o, const struct plan *p)
 {
     struct exec *e;
@@ -496,6 +545,9 @@ static enum status whole_run(const struct exec_options *o, const struct plan *p)
     enum status s = start_plan(o, p, &e);
     for (int i = 1; i <= 3 && s == ST_OK; i++) {
         s = cuda_launch(e, 1, i == 1);
+    }
+    if (s == ST_OK && o->ticks) {
+        s = cuda_launch_many(e, 1);
     }
     if (s == ST_OK) {
         s = cuda_sync(e);
@@ -517,7 +569,7 @@ static enum status whole_run(const struct exec_options *o, const struct plan *p)
 START_TEST(every_call_can_fail)
 {
     const struct exec_options mode[] = {
-        {0}, {.eager = true}, {.parts = true}, {.debug_plan = true}, {.debug_plan = true}};
+        {.ticks = 3}, {.eager = true}, {.parts = true}, {.debug_plan = true}, {.debug_plan = true}};
     for (size_t m = 0; m < 2 * sizeof mode / sizeof *mode; m++) {
         const struct exec_options *o = &mode[m / 2];
         const struct plan *p = m % 2 ? plan_loops(2, 40, false, o->debug_plan) : &plan;
@@ -564,6 +616,7 @@ int main(void)
     tcase_add_test(t, loops);
     tcase_add_test(t, kernels_of_endless_loops);
     tcase_add_test(t, loops_declare);
+    tcase_add_test(t, many_ticks);
     tcase_add_test(t, refusals);
     tcase_add_test(t, every_call_can_fail);
     return suite_run("cuda exec", t, CK_FORK);

@@ -47,8 +47,21 @@ static const char *fake_error(struct exec *e)
     (void)e;
     return "";
 }
-static const struct backend fake = {
-    .name = "fake", .launch = fake_launch, .slot = fake_slot, .sync = fake_sync, .error = fake_error};
+/* "T*" for each of the ticks of a launch of several. */
+static enum status fake_launch_many(struct exec *e, uint32_t variant)
+{
+    for (int64_t i = 0; i < options.steps_per_launch; i++) {
+        TRY(fake_launch(e, variant, false));
+        text_printf(&trail, "*");
+    }
+    return ST_OK;
+}
+static const struct backend fake = {.name = "fake",
+                                    .launch = fake_launch,
+                                    .launch_many = fake_launch_many,
+                                    .slot = fake_slot,
+                                    .sync = fake_sync,
+                                    .error = fake_error};
 
 static struct plan_variant variants[8];
 
@@ -119,7 +132,7 @@ static void expect(enum status st, const char *want)
     ck_assert_int_eq(block_plan(&run), ST_OK);
     ck_assert_int_eq(block_run(&run), st);
     ck_assert_str_eq(trail.at ? trail.at : "", want);
-    ck_assert_uint_le(most_in_flight, 2);
+    ck_assert_uint_le(most_in_flight, 2 * (options.steps_per_launch > 1 ? options.steps_per_launch : 1));
     if (st == ST_OK) {
         ck_assert_uint_eq(run.seen, issued);
     }
@@ -179,6 +192,28 @@ START_TEST(limit_counts_training_launches)
     expect(ST_OK, "!TT!EEe!T");
     ck_assert_int_eq(run.steps_seen, 3);
     ck_assert_int_eq(run.phase[train].planned, 2000000000);
+}
+END_TEST
+
+/* Several steps in one launch: never the first of a visit, no tail, no further than a limit. */
+START_TEST(several_steps_in_one_launch)
+{
+    options.steps_per_launch = 3;
+    add_child(0, add_stmt(RUN_GO, train, UNIT_STEPS, 9));
+    expect(ST_OK, "!TT*T*T*T*T*T*TT");
+    ck_assert_int_eq(run.steps_seen, 9);
+    ck_assert_int_eq(run.phase[train].launches, 9);
+    tear_down();
+    set_up();
+    options.steps_per_launch = 3;
+    run.limit = 6;
+    add_child(0, add_stmt(RUN_GO, train, UNIT_STEPS, 9));
+    expect(ST_OK, "!TT*T*T*TT");
+    tear_down();
+    set_up();
+    options.steps_per_launch = 2;
+    add_child(0, add_stmt(RUN_GO, eval, UNIT_STEPS, 6));
+    expect(ST_OK, "!EEeE*E*e");
 }
 END_TEST
 
@@ -299,6 +334,7 @@ int main(void)
     tcase_add_test(t, single_launches_and_steps);
     tcase_add_test(t, every_by_phase_and_by_round);
     tcase_add_test(t, limit_counts_training_launches);
+    tcase_add_test(t, several_steps_in_one_launch);
     tcase_add_test(t, signal_ends_after_the_current_launch);
     tcase_add_test(t, skips_in_a_row_end_the_run);
     tcase_add_test(t, rounds_start_anew_with_every_repeat);

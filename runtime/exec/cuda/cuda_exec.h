@@ -6,8 +6,9 @@
  * graph where the part changes.
  *
  * A loop becomes a WHILE node whose body is a graph of its own, inside of which loops become WHILE nodes
- * again; the kernels that count its iterations set the condition. One that comes to at most CUDA_UNROLL
- * kernels in all is written out instead. Kernel by kernel the host counts. A loop is never cut by --parts.
+ * again. options.ticks ticks are a WHILE node around the whole graph, too. The kernels that count its
+ * iterations set the condition. One that comes to at most CUDA_UNROLL kernels in all is written out instead.
+ * Kernel by kernel the host counts. A loop is never cut by --parts.
  */
 #ifndef GML_EXEC_CUDA_EXEC_H
 #define GML_EXEC_CUDA_EXEC_H
@@ -45,6 +46,7 @@ struct cuda_variant {
     void *exec[2][CUDA_SEGMENTS]; /* owned; all but the last segment are shared and live in [0] */
     uint8_t part[CUDA_SEGMENTS];  /* of the segment */
     uint32_t n_segment;
+    void *many; /* owned; options.ticks ticks in one graph, NULL without them */
     uint64_t
         kernels; /* of a launch, in all iterations of its loops; a product kernel by kernel counts as one */
     struct cuda_gap *gap;
@@ -62,13 +64,15 @@ struct exec {
     void *heap;  /* --debug-plan under a tool that checks memory: the arena as declared to it */
     bool heap_asked;
     uint64_t bytes;
+    struct plan_loop ticks; /* the loop of launch_many; its counter lies behind the arena */
     struct ring *ring, *ring_device;
     const struct plan *plan;
     struct arena *memory; /* descriptions */
     struct cuda_variant *variant;
     uint32_t n_variant;
-    uint64_t issued, base; /* launches: number of the last one; number before the first one since the control
+    uint64_t issued, base; /* ticks: number of the last one; number before the first one since the control
                               block was uploaded */
+    uint64_t before;       /* number of the last one before the last launch */
     uint64_t kernels;      /* of the last launch */
     void *mark[PART_COUNT + 1]; /* options.parts: events, owned; the end of each part, and the start */
     bool marked[PART_COUNT];    /* parts of the last launch */
@@ -116,6 +120,7 @@ uint32_t cuda_next(struct cuda_variant *v, uint32_t i);
 
 /* cuda_launch.c: steps, ring, flow control */
 enum status cuda_launch(struct exec *e, uint32_t variant, bool first);
+enum status cuda_launch_many(struct exec *e, uint32_t variant);
 const struct ring_slot *cuda_slot(struct exec *e, uint64_t n, bool wait);
 enum status cuda_sync(struct exec *e);
 void cuda_counts(struct exec *e, struct exec_counts *out, bool reset);

@@ -59,18 +59,23 @@ static enum status add_unrolled(struct exec *e, const struct cuda_variant *v, co
     return ST_OK;
 }
 
-/* The kernels that count are described anew: they set this node's condition. */
+/* The kernels that count are described anew: they set this node's condition. `last`: behind the steps, or
+ * NULL. */
 static enum status add_while(struct exec *e, const struct cuda_variant *v, const struct plan_loop *l,
-                             struct cuda_line *line)
+                             const struct launch *last, struct cuda_line *line)
 {
     struct cuda_line body = {.graph = NULL};
     struct launch count;
     uint64_t condition = 0, kernels = 0;
+    uint32_t from = last ? 0 : l->begin + 1, to = last ? v->n_step : l->end;
     CUDA_TRY(e, condition_create, line->graph, &condition);
     cuda_loop_opens(l, condition, &count);
     CUDA_TRY(e, node_add, line->graph, &line->tail, &count, e->arena);
     CUDA_TRY(e, while_add, line->graph, &line->tail, condition, &body.graph);
-    TRY(add_steps(e, v, l->begin + 1, l->end, &body));
+    TRY(add_steps(e, v, from, to, &body));
+    if (last) {
+        CUDA_TRY(e, node_add, body.graph, &body.tail, last, e->arena);
+    }
     cuda_loop_turns(l, condition, &count);
     CUDA_TRY(e, node_add, body.graph, &body.tail, &count, e->arena);
     TRY(count_kernels(e, &body, &kernels));
@@ -89,7 +94,7 @@ static enum status add_steps(struct exec *e, const struct cuda_variant *v, uint3
             continue;
         }
         if (l->count > 0) {
-            TRY(cuda_unrolls(v, l) ? add_unrolled(e, v, l, line) : add_while(e, v, l, line));
+            TRY(cuda_unrolls(v, l) ? add_unrolled(e, v, l, line) : add_while(e, v, l, NULL, line));
         }
         i = l->end;
     }
@@ -157,6 +162,17 @@ static uint32_t segment_end(const struct exec *e, const struct cuda_variant *v, 
     return i;
 }
 
+/* Several ticks in one launch: a loop around the steps and the tick. */
+static enum status build_many(struct exec *e, struct cuda_variant *v)
+{
+    struct cuda_line line = {.graph = NULL};
+    CUDA_TRY(e, graph_create, &line.graph);
+    enum status s = add_while(e, v, &e->ticks, &v->tick[0], &line);
+    s = s == ST_OK ? make_exec(e, line.graph, &v->many) : s;
+    e->api.graph_destroy(e->api.ctx, line.graph);
+    return s;
+}
+
 enum status cuda_graphs_build(struct exec *e, struct cuda_variant *v)
 {
     uint32_t from = 0;
@@ -166,5 +182,5 @@ enum status cuda_graphs_build(struct exec *e, struct cuda_variant *v)
         TRY(build_segment(e, v, from, to, to >= v->n_step));
         from = to;
     } while (from < v->n_step);
-    return ST_OK;
+    return e->ticks.count > 1 && !e->options.parts ? build_many(e, v) : ST_OK;
 }

@@ -91,19 +91,36 @@ static enum status launch_eager(struct exec *e, uint32_t variant, bool first)
     return debug ? cuda_debug_end(e, variant) : ST_OK;
 }
 
+/* Two launches may be in flight: the one before the last has ended. */
+static enum status wait_for_last_but_one(struct exec *e)
+{
+    return e->before > e->base ? wait_for(e, e->before) : ST_OK;
+}
+
 enum status cuda_launch(struct exec *e, uint32_t variant, bool first)
 {
     if (variant >= e->n_variant || !e->variant[variant].ready) {
         return cuda_error(e, ST_INTERNAL, "variant %u does not run on the device", variant);
     }
-    if (e->issued - e->base >= CUDA_IN_FLIGHT) {
-        TRY(wait_for(e, e->issued + 1 - CUDA_IN_FLIGHT));
-    }
+    TRY(wait_for_last_but_one(e));
     bool eager = e->options.eager || e->options.debug_plan;
     TRY(cuda_parts_begin(e));
     TRY(eager ? launch_eager(e, variant, first) : launch_graphs(e, &e->variant[variant], first));
-    e->issued++;
+    e->before = e->issued++;
     e->kernels = e->variant[variant].kernels;
+    return ST_OK;
+}
+
+enum status cuda_launch_many(struct exec *e, uint32_t variant)
+{
+    if (variant >= e->n_variant || !e->variant[variant].many) {
+        return cuda_error(e, ST_INTERNAL, "variant %u was not prepared for several ticks", variant);
+    }
+    TRY(wait_for_last_but_one(e));
+    CUDA_TRY(e, exec_launch, e->variant[variant].many, e->stream);
+    e->before = e->issued;
+    e->issued += (uint64_t)e->ticks.count;
+    e->kernels = cuda_add_times(0, e->variant[variant].kernels + 1, (uint64_t)e->ticks.count);
     return ST_OK;
 }
 
@@ -147,6 +164,7 @@ const struct backend cuda_backend_functions = {
     .download = cuda_download,
     .prepare = cuda_prepare,
     .launch = cuda_launch,
+    .launch_many = cuda_launch_many,
     .slot = cuda_slot,
     .sync = cuda_sync,
     .parts = cuda_parts,

@@ -132,7 +132,9 @@ enum status cuda_arena(struct exec *e, uint64_t bytes)
     }
     CUDA_TRY(e, memory_info, &available, &total);
     void *p = NULL;
-    int code = e->api.device_alloc(e->api.ctx, bytes ? bytes : PLAN_ALIGN, &p);
+    e->ticks = (struct plan_loop){.counter = (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN,
+                                  .count = e->options.ticks};
+    int code = e->api.device_alloc(e->api.ctx, e->ticks.counter + PLAN_ALIGN, &p);
     if (code == CUDA_NO_MEMORY) {
         return cuda_error(e, ST_RESOURCE, "the arena needs %.1f MiB; %.1f of %.1f MiB are free on %s",
                           (double)bytes / 1048576, (double)available / 1048576, (double)total / 1048576,
@@ -171,7 +173,7 @@ static void follow_control(struct exec *e, uint64_t offset, const void *from, ui
         return;
     }
     memcpy(&launches, (const char *)from + (at - offset), sizeof launches);
-    e->issued = e->base = (uint64_t)launches;
+    e->issued = e->before = e->base = (uint64_t)launches;
     memset(e->ring, 0, sizeof *e->ring);
 }
 

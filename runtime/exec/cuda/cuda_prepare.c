@@ -178,6 +178,9 @@ void cuda_variants_release(struct exec *e)
                 e->api.exec_destroy(ctx, exec);
             }
         }
+        if (v->many) {
+            e->api.exec_destroy(ctx, v->many);
+        }
         for (uint32_t s = 0; s < v->n_step; s++) {
             if (v->step[s].library_plan) {
                 e->api.matmul_free(ctx, v->step[s].library_plan);
