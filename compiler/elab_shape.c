@@ -158,11 +158,48 @@ static struct value run_iota(struct elab *e, struct bcall *c)
 
 /* -- views */
 
+/* reshape(x, [-1, 3]): one size may be -1, which is what the others leave. */
+static struct value rest_of_shape(struct elab *e, struct bcall *c, const struct type *t, struct value shape)
+{
+    struct dims *d = &e->g->dims;
+    dim all = dim_const(d, 1), others = all, size;
+    int rest = -1;
+    for (uint32_t i = 0; shape.kind == V_LIST && i < shape.list->n; i++) {
+        struct value v = shape.list->at[i];
+        if (v.kind == V_NUM && v.is_int && v.known && !v.live && v.num == -1 && rest < 0) {
+            rest = (int)i;
+        } else if (!want_size(e, v, c->span[1], "the shape", &size)) {
+            return poison();
+        } else {
+            others = dim_mul(d, others, size);
+        }
+    }
+    if (rest < 0) {
+        return shape;
+    }
+    for (int i = 0; i < t->rank; i++) {
+        all = dim_mul(d, all, t->dim[i]);
+    }
+    int64_t n, m;
+    bool constant = dim_is_const(d, others, &m), fits = !constant || m > 0;
+    fits = fits && !(constant && dim_is_const(d, all, &n) && n % m);
+    if (!fits) {
+        fail(e, DIAG_E2004, c->span[1], "reshape: %s elements do not give whole rows of %s", dim_text(e, all),
+             dim_text(e, others));
+        return poison();
+    }
+    struct value r = list_value(e, shape.list->n);
+    memcpy(r.list->at, shape.list->at, shape.list->n * sizeof *r.list->at);
+    r.list->at[rest] =
+        fold_op(e, OP_div, (struct value[]){dim_value(e, all), dim_value(e, others)}, 2, c->span[1]);
+    return r;
+}
 static struct value run_reshape(struct elab *e, struct bcall *c)
 {
     struct type t, to = {0};
     val x = tensor_arg(e, c, 0, &t);
-    if (!x || !want_shape(e, c->arg[1], c->span[1], "the shape", &to.rank, to.dim)) {
+    c->arg[1] = x && !is_poison(c->arg[1]) ? rest_of_shape(e, c, &t, c->arg[1]) : c->arg[1];
+    if (!x || is_poison(c->arg[1]) || !want_shape(e, c->arg[1], c->span[1], "the shape", &to.rank, to.dim)) {
         return poison();
     }
     build_at(e, c->span_at);

@@ -73,8 +73,12 @@ START_TEST(test_indexing)
          "gml 1\nconfig T: dim = 4\nphase p {\n let x = reshape(iota(3 * T), [3, T])\n let i = iota(2) * 2 - "
          "1\n"
          " output a = x[1], b = x[-1, -1], c = x[:, 1:3], d = x[.., 0], e = x[::2, 3], f = x[0:2, _, T - 1]\n"
+         " output r = reshape(x, [-1])[5], s = shape(reshape(x, [2, -1]))[1], q = reshape(x, [-1, T])[2, 0]\n"
          " output g = x[i], h = x[i, 1:3], j = x[iota(1)[0], 2], k = [4, 5, 6][1], l = [4, 5, 6][-1], m = "
          "shape(x[:, _])[2]\n}\n");
+    EXPECT(&p, "r", 5);
+    EXPECT(&p, "s", 6);
+    EXPECT(&p, "q", 8);
     EXPECT(&p, "a", 4, 5, 6, 7);
     EXPECT(&p, "b", 11);
     EXPECT(&p, "c", 1, 2, 5, 6, 9, 10);

@@ -16,6 +16,7 @@ phase locals {
     q[i, tensor([0, 1, 2])] = 1
     fixed[0] = 2
     i.a[0] = 2
+    let rest = reshape(ones([3, 4]), [5, -1])
     output x = x
 }
 phase states {
