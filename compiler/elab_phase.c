@@ -216,10 +216,10 @@ static void run_phase(struct elab *e, struct ast *a, uint32_t index)
     if (a->a) {
         bind_data(e, a, env, index);
     }
-    e->ground = (struct tick){0};
     e->overs.n = 0;
     exec_block(e, a->b, env);
     tick_commit(e);
+    e->ground = (struct tick){0};
     check_commits(e);
     frame_pop(e);
     e->training = false;

@@ -111,6 +111,25 @@ START_TEST(test_draws)
 }
 END_TEST
 
+/* -- states outside of the phase whose scan moves them */
+
+START_TEST(test_elsewhere)
+{
+    struct program p;
+    start(&p, "gml 1\nstate n = 0\nlet unused = n + 1\n"
+              "phase q { output before = n + 0 }\n"
+              "phase p {\n    scan (t in 0..3) { next n = n + 1 }\n    output n = n\n}\n"
+              "phase r { output behind = n }\n"
+              "run { repeat (9) { p; stop when n > 4 } }\n");
+    launch(&p, "p");
+    launch(&p, "r");
+    ck_assert_double_eq(output_at(&p, "r", "behind", 0), 3);
+    launch(&p, "p");
+    ck_assert_double_eq(output_at(&p, "p", "n", 0), 6);
+    finish(&p);
+}
+END_TEST
+
 /* -- optimizers: a tree as a carry, a state over it, and the condition of the minimize */
 
 START_TEST(test_optimizer)
@@ -302,6 +321,7 @@ int main(void)
     TCase *t = tcase_create("scan");
     tcase_add_test(t, test_arrays);
     tcase_add_test(t, test_draws);
+    tcase_add_test(t, test_elsewhere);
     tcase_add_test(t, test_optimizer);
     tcase_add_loop_test(t, test_gradients, 0, N_MODELS);
     tcase_add_test(t, test_assert);
