@@ -13,7 +13,7 @@ import tempfile
 import time
 
 SOURCE, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-PARTS = sys.argv[3:] or ["tests", "parity", "random", "digits", "peers", "sanitize", "memory"]
+PARTS = sys.argv[3:] or ["tests", "parity", "random", "digits", "loops", "peers", "sanitize", "memory"]
 DEVICE = os.environ.get("GML_CHECK_DEVICE", "cuda")
 MODEL = os.path.join(SOURCE, "models", "digits.gml")
 WORK = tempfile.mkdtemp(prefix="gml_check.")
@@ -266,6 +266,26 @@ def check_digits():
     check_audit()
 
 
+def check_loops():
+    """Models with scans, forwards and backwards: WHILE nodes against the CPU, and against kernel by kernel."""
+    for name, metric, steps in (("cfc_xor", "train.loss", 20), ("lstm_text", "train.nll", 5)):
+        model = os.path.join(SOURCE, "models", name + ".gml")
+        options = ("--steps", str(steps), "--log-every", "1")
+        cuda, cpu = Train(*options, model=model), Train(*options, model=model, device="cpu")
+        debug = Train(*options, "--debug-plan", model=model, limit=300)
+        if cuda.failed(name) or cpu.failed(f"{name}, cpu") or debug.failed(f"{name}, --debug-plan"):
+            continue
+        a, b = ([line["metrics"][metric] for line in t.lines() if line["event"] == "step"] for t in (cuda, cpu))
+        worst = max((abs(x - y) / max(1e-3, abs(y)) for x, y in zip(a, b)), default=float("inf"))
+        row(f"{name}: losses against the CPU", len(a) == len(b) == steps and worst < 1e-3,
+            f"{len(a)} of {steps}, largest relative difference {worst:.2g}", "< 1e-3")
+        same = cuda.weights() == debug.weights() is not None
+        row(f"{name}: graph against kernel by kernel, poisoned", same, "same bits" if same else "weights differ")
+        code, out, err, _ = run([program("gmlrun"), "bench", model, "--device", DEVICE, "--json"], 120)
+        ours = json.loads(out.strip().splitlines()[-1]) if code == 0 else None
+        row(f"{name}: bench", code == 0, f"{ours['median_ms'] * 1000:.0f} us a step" if ours else f"exit {code}: {last_line(err)}")
+
+
 def check_poison():
     """A kernel that reads what was not written, or what is dead, meets NaN or -1 under --debug-plan: other bits, or a broken red zone."""
     plain, debug = Train("--steps", "40"), Train("--steps", "40", "--debug-plan")
@@ -367,7 +387,7 @@ def check_memory():
 
 
 def main():
-    checks = {"tests": check_tests, "parity": check_parity, "random": check_random, "digits": check_digits, "sanitize": check_sanitize,
+    checks = {"tests": check_tests, "parity": check_parity, "random": check_random, "digits": check_digits, "loops": check_loops, "sanitize": check_sanitize,
               "memory": check_memory, "peers": check_peers}
     start = time.monotonic()
     for part in PARTS:

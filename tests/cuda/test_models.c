@@ -77,9 +77,18 @@ START_TEST(digits)
 }
 END_TEST
 
+/* Recurrence in both directions: 32 and 64 iterations, so a kernel more in a body shows. */
+START_TEST(scans)
+{
+    check_model("cfc_xor", 2700);
+    check_model("lstm_text", 4150);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("cuda models");
     tcase_add_test(t, digits);
+    tcase_add_test(t, scans);
     return suite_run("cuda models", t, CK_FORK);
 }
