@@ -468,7 +468,8 @@ static int fake_capture_end(void *ctx, void *stream, struct cuda_tail *tail)
     (void)ctx;
     (void)stream;
     fake.capturing = 0;
-    *tail = (struct cuda_tail){.node = {&fake.into->node[fake.into->n - 1]}, .n = 1};
+    int last = fake.into->n - 1; /* -1: nothing was captured */
+    *tail = (struct cuda_tail){.node = {last < 0 ? NULL : &fake.into->node[last]}, .n = last >= 0};
     return 0;
 }
 static int fake_exec_create(void *ctx, void *graph, void **out)
