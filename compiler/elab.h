@@ -673,6 +673,9 @@ bool value_visible(struct elab *e, struct value v);
 /* elab_array.c. Makes the scan of t walk a list of instances; the value for its body, poison after an error.
  */
 struct value roll_instances(struct elab *e, struct tick *t, struct value list, struct span at);
+/* Reports, and says, that v is the instance which stands for the one at hand in a scan around, but was read
+ * from the slot s (NULL: from a list) of outside. */
+bool walked_elsewhere(struct elab *e, struct value v, const struct slot *s, struct span at);
 /* The array of t that owns a variable through its first instance, or NULL. */
 struct rolled *rolled_variable(struct elab *e, const struct tick *t, uint32_t var);
 /* The variable of instance k that corresponds to one of the first; 0 after an error. */

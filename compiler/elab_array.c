@@ -19,10 +19,28 @@ static bool one_layer(struct elab *e, struct value list, struct span at)
     }
     return true;
 }
+bool walked_elsewhere(struct elab *e, struct value v, const struct slot *s, struct span at)
+{
+    bool inside = false;
+    for (const struct tick *t = e->tick; v.kind == V_INST && t && !t->dry && !inside; t = t->up) {
+        inside = s && s->tick == t->number;
+        for (uint32_t i = 0; i < t->rolled.n && !inside; i++) {
+            if (t->rolled.at[i]->at[0] == v.inst) {
+                fail(e, DIAG_E1011, at, "%s in the body of a scan that walks it", v.inst->path);
+                diag_label(e->sink, t->span, "the scan");
+                diag_help(e->sink,
+                          "in the body the name of the input stands for the instance at hand, and what "
+                          "another one gives is computed outside");
+                return true;
+            }
+        }
+    }
+    return false;
+}
 struct value roll_instances(struct elab *e, struct tick *t, struct value list, struct span at)
 {
     struct rolled *r = arena_new_of(e->arena, struct rolled);
-    if (!one_layer(e, list, at)) {
+    if (!one_layer(e, list, at) || walked_elsewhere(e, list.list->at[0], NULL, at)) {
         return poison();
     }
     *r = (struct rolled){arena_array(e->arena, struct inst *, list.list->n), list.list->n};

@@ -313,5 +313,8 @@ struct value name_value(struct elab *e, struct env *env, const char *name, struc
         return not_visible(e, s, at);
     }
     struct value v = slot_value(e, s, at);
+    if (walked_elsewhere(e, v, s, at)) {
+        return poison();
+    }
     return closed && v.kind == V_INST ? not_visible(e, s, at) : v;
 }

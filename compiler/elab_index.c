@@ -499,7 +499,8 @@ struct value index_value(struct elab *e, struct value v, struct ast *a, struct e
     if (!read_items(e, a, env, item, &n)) {
         return poison();
     }
-    return index_any(e, v, item, n, a);
+    struct value r = index_any(e, v, item, n, a);
+    return v.kind == V_LIST && walked_elsewhere(e, r, NULL, a->span) ? poison() : r;
 }
 struct value slice_axis(struct elab *e, struct value v, int axis, dim from, dim size, struct span at)
 {

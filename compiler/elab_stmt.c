@@ -320,6 +320,7 @@ static enum flow exec_for(struct elab *e, struct ast *a, struct env *env)
         for (uint32_t i = 0; i < a->list.n; i++) {
             struct value v =
                 loop[i].is_range ? num_value((double)(loop[i].from + k), true) : loop[i].list.list->at[k];
+            v = walked_elsewhere(e, v, NULL, a->list.at[i]->span) ? poison() : v;
             struct slot *s = env_add(e, round, a->list.at[i]->name, a->list.at[i]->span, NAME_ARG, v);
             s->ast = loop[i].is_range ? NULL : a->list.at[i]->a;
             s->env = env;

@@ -23,3 +23,12 @@ phase p {
     let r6 = scan (b in [lin, 1]) { yield y = b(x) }
     let r7 = scan (b in three; x = x) { next x = b(x)[:, 0:2] }
 }
+phase q {
+    let x = zeros([4, 3])
+    let r1 = scan (b in three) { yield y = b(x) + three[0](x) }
+    let r2 = scan (b in three) { for (c in three) { let y = c(x) } }
+    let r3 = scan (b in [lin, three[1]]) { yield y = lin(x) }
+    let r4 = scan (b in three; x = x) {
+        next x = (scan (c in three; z = x) { next z = c(b(z)) }).z
+    }
+}
