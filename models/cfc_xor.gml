@@ -9,9 +9,9 @@ config B: dim = 128
 config bits   = 32
 config H      = 64
 config lr     = 5e-3
-config steps_ = 5000
+config steps_ = 8000
 
-let net  = cfc.CfC{H, units = 64}
+let net  = cfc.CfC{H, units = 128}
 let head = nn.Linear{2}
 
 ## n sequences of bits as events: x: f32[n, bits, 2] the bit that a run repeats and how long the run is, dt its length, mask which

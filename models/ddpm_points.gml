@@ -19,11 +19,13 @@ fn cosine_abar(n) {
     let beta = clamp(1 - f[1:] / f[:-1], 0, 0.999)
     return cumprod(1 - beta)
 }
+## The noise in x at level t. Coordinates enter as waves of four lengths too: a small network alone is too smooth for thin arms.
 layer Noise{H: dim}(x: f32[B, 2], t: i32[B]) -> f32[B, 2] {
     let w  = exp(f32(iota(16)) * (-log(1000.0) / 15))
     let at = f32(t)[:, _] * w
     let te = concat(sin(at), cos(at)) |> time: nn.Linear{H} |> silu
-    let h  = x |> inp: nn.Linear{H}
+    let xw = flatten(x[.., _] * 2^f32(iota(4)), 1, 2)
+    let h  = concat(x, sin(xw), cos(xw)) |> inp: nn.Linear{H}
     for (n in 0..3) as blocks {
         h = h + (silu(h + (te |> shift: nn.Linear{H})) |> lin: nn.Linear{H} |> silu)
     }

@@ -46,7 +46,7 @@ phase learn {
     let w  = rl.importance(s.p, f32(ring.fill * N), opt.linear(0.4, 1.0, f32(steps)))
     let y  = t.R + t.G * rl.double_value(q(t.next), target(t.next))
     let td = stop_grad(y) - pick(q(t.o), t.a)
-    minimize loss = mean(w * nn.huber(td)) over q using opt.adam{lr, clip = 10.0}
+    minimize loss = mean(w * nn.huber(td)) over q using opt.adam{opt.cosine(lr), clip = 10.0}
     per.update(s.ix, abs(td))
     metric q_mean = mean(y) using last
 }

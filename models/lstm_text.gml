@@ -9,7 +9,7 @@ config T      = 64                               # characters of a step; no grad
 config H      = 256
 config D      = 64                               # width of a character
 config lr     = 4e-3
-config steps_ = 3000
+config steps_ = 1500
 config heat   = 0.8                              # of the writing: lower is more careful
 
 layer LM{V: dim, D: dim, H: dim} {

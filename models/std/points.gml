@@ -8,9 +8,9 @@ fn blobs(n, spread = 0.15) {
 }
 ## n points of a spiral of two arms. [n, 2]
 fn spirals(n, spread = 0.08) {
-    let t = sqrt(rand.uniform([n])) * 3 * pi
+    let t = sqrt(rand.uniform([n])) * 2 * pi
     let side = where(rand.bernoulli([n], 0.5), 1.0, -1.0)
-    let r = side * t / (1.5 * pi)
+    let r = side * t / pi
     return stack([r * cos(t), r * sin(t)], axis = 1) + spread * rand.normal([n, 2])
 }
 fn distances(x, y) = mean(sqrt(sum((x[:, _] - y[_])^2, axis = -1) + 1e-12))
