@@ -369,7 +369,8 @@ struct elab {
     uint32_t scans;            /* of this attempt so far */
     uint32_t version;          /* another one whenever reads of states may give something else */
     uint8_t seen;              /* by the value that is evaluated, see enum seen */
-    bool in_lazy; /* directly in a value that is evaluated where it is used: it may be made again */
+    struct tick *still; /* a value of the file is evaluated in this tick: its draws are those of the phase */
+    bool in_lazy;       /* directly in a value that is evaluated where it is used: it may be made again */
     struct frame *lazy_frame;
     bool training;
     const char *let_path;          /* init: key whose initial value is computed, else NULL */

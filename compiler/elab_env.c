@@ -127,11 +127,12 @@ static struct value pattern_part(struct elab *e, struct slot *s, struct value v)
     return *branch_at(v, (uint32_t)s->part);
 }
 /* Whether the value of a lazy name is still what its text says: a state may have moved on in a scan, a draw
- * is another one in each loop. */
+ * of a layer is another one in each loop; those of the file are made once for each phase. */
 static bool is_fresh(struct elab *e, const struct slot *s)
 {
     return s->done && s->phase == e->b.phase && (!(s->seen & SEEN_STATE) || s->version == e->version) &&
-           (!(s->seen & SEEN_DRAW) || s->loop == e->tick->loop) && value_visible(e, s->v);
+           (!(s->seen & SEEN_DRAW) || s->env->kind == ENV_MODULE || s->loop == e->tick->loop) &&
+           value_visible(e, s->v);
 }
 static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
 {
@@ -145,13 +146,16 @@ static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
     bool in_lazy = e->in_lazy;
     struct frame *lazy_frame = e->lazy_frame;
     uint8_t seen = e->seen;
+    struct tick *still = e->still;
     e->seen = 0;
+    e->still = s->env->kind == ENV_MODULE ? e->tick : still;
     s->busy = true;
     e->in_lazy = true;
     e->lazy_frame = e->frame;
     struct value v = pattern_part(e, s, eval_named(e, s->ast, s->env, s->label));
     e->in_lazy = in_lazy;
     e->lazy_frame = lazy_frame;
+    e->still = still;
     if (s->type && v.kind != V_POISON) {
         struct env *scratch = env_new(e, s->env, ENV_BLOCK);
         const char *what =

@@ -297,8 +297,11 @@ void tick_leave(struct elab *e, struct tick *t, val end, uint32_t yields)
 }
 static val iteration_in(struct elab *e, const struct tick *t)
 {
-    if (!t->up || t->dry) {
-        return t->up ? iteration_in(e, t->up) : 0;
+    if (!t->up || t == e->still) {
+        return 0;
+    }
+    if (t->dry) {
+        return iteration_in(e, t->up);
     }
     val outer = iteration_in(e, t->up);
     val i = build_attrs(&e->b, OP_loop_index, NULL, 0, (int64_t[]){t->loop}, 1);

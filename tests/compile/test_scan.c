@@ -111,6 +111,28 @@ START_TEST(test_draws)
 }
 END_TEST
 
+/* A value of the file is drawn once in a phase, one of a layer in each iteration. */
+START_TEST(test_named_draws)
+{
+    struct program p;
+    start(&p, "gml 1\nlet eps = rand.normal([2])\n"
+              "layer Noise{} {\n    let own = rand.normal([2])\n    fn (x) = x + own\n}\n"
+              "let noise = Noise{}\n"
+              "phase p {\n"
+              "    output a = eps\n"
+              "    let r = scan (t in 0..3) { yield e = eps, n = noise(zeros([2])) }\n"
+              "    output b = eps, e = r.e, n = r.n\n"
+              "}\n");
+    launch(&p, "p");
+    for (int i = 0; i < 6; i++) {
+        ck_assert_double_eq(output_at(&p, "p", "e", i), output_at(&p, "p", "a", i % 2));
+        ck_assert_double_eq(output_at(&p, "p", "b", i % 2), output_at(&p, "p", "a", i % 2));
+        ck_assert(i < 2 || output_at(&p, "p", "n", i) != output_at(&p, "p", "n", i % 2));
+    }
+    finish(&p);
+}
+END_TEST
+
 /* -- states outside of the phase whose scan moves them */
 
 START_TEST(test_elsewhere)
@@ -321,6 +343,7 @@ int main(void)
     TCase *t = tcase_create("scan");
     tcase_add_test(t, test_arrays);
     tcase_add_test(t, test_draws);
+    tcase_add_test(t, test_named_draws);
     tcase_add_test(t, test_elsewhere);
     tcase_add_test(t, test_optimizer);
     tcase_add_loop_test(t, test_gradients, 0, N_MODELS);
