@@ -147,6 +147,7 @@ struct slot {
     uint16_t phase;
     int part;             /* of a pattern, -1 = the whole */
     uint32_t parts;       /* names of that pattern */
+    struct slot *whole;   /* LAZY: what the names of that pattern share, evaluated once for all of them */
     uint32_t application; /* VAR: that declared it last */
     uint32_t tick;        /* number of the tick that declared it */
     /* LAZY, done: the loop where it was evaluated, the version of states then, and what it met */

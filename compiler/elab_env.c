@@ -152,7 +152,8 @@ static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
     s->busy = true;
     e->in_lazy = true;
     e->lazy_frame = e->frame;
-    struct value v = pattern_part(e, s, eval_named(e, s->ast, s->env, s->label));
+    struct value v = s->whole ? lazy_value(e, s->whole, at) : eval_named(e, s->ast, s->env, s->label);
+    v = pattern_part(e, s, v);
     e->in_lazy = in_lazy;
     e->lazy_frame = lazy_frame;
     e->still = still;

@@ -47,9 +47,15 @@ static void lazy_let(struct elab *e, struct ast *a, struct env *env, enum slot_w
             a->type;
         return;
     }
+    struct slot *whole = arena_new_of(e->arena, struct slot);
     for (uint32_t i = 0; i < a->list.n; i++) {
         struct ast *name = a->list.at[i];
         struct slot *s = env_lazy(e, env, name->name, name->span, what, a->a, env);
+        if (i == 0) {
+            *whole = *s;
+            whole->label = NULL;
+        }
+        s->whole = whole;
         s->part = (int)i;
         s->parts = a->list.n;
         s->label = NULL;

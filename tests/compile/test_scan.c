@@ -116,14 +116,16 @@ START_TEST(test_named_draws)
 {
     struct program p;
     start(&p, "gml 1\nlet eps = rand.normal([2])\n"
+              "fn pair(x) = (x = x, y = 2 * x)\nlet (once, double) = pair(rand.normal([1]))\n"
               "layer Noise{} {\n    let own = rand.normal([2])\n    fn (x) = x + own\n}\n"
               "let noise = Noise{}\n"
               "phase p {\n"
               "    output a = eps\n"
               "    let r = scan (t in 0..3) { yield e = eps, n = noise(zeros([2])) }\n"
-              "    output b = eps, e = r.e, n = r.n\n"
+              "    output b = eps, e = r.e, n = r.n, zero = double - 2 * once\n"
               "}\n");
     launch(&p, "p");
+    ck_assert_double_eq(output_at(&p, "p", "zero", 0), 0);
     for (int i = 0; i < 6; i++) {
         ck_assert_double_eq(output_at(&p, "p", "e", i), output_at(&p, "p", "a", i % 2));
         ck_assert_double_eq(output_at(&p, "p", "b", i % 2), output_at(&p, "p", "a", i % 2));
