@@ -14,6 +14,14 @@ val batch_build(struct build *b, const struct node_spec *s, const bool *stacked,
 /* sink.c: results of loops. */
 /* All iterations of v, a value of the loop that node `end` ends, or one around it (all of the new graph). */
 val loop_all(struct rewrite *rw, val end, val v);
+/* Whether all iterations of v are there without work: a yield of the loop that `end` ends, or part of an
+ * input. */
+bool loop_keeps(const struct graph *g, const struct node *end, val v);
+/* What it takes to keep all iterations of `from` in place of those of v, both values of the loop that
+ * `end` ends: nothing or little, because it is kept anyway, is an input, or is not much larger; much; or that
+ * depends on sizes that are not known yet. */
+enum stack_cost { STACK_CHEAP, STACK_UNKNOWN, STACK_DEAR };
+enum stack_cost loop_stack_cost(struct dims *d, const struct graph *g, val end, val from, val v);
 /* How often each node is an input. */
 uint32_t *count_users(const struct graph *g);
 

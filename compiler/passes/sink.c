@@ -1,7 +1,7 @@
 /* Work of a loop that only its results need, not its carries, moves behind it and runs over all iterations at
  * once: a product with a weight that the body applies to what it yields becomes one large product. A value
  * moves when nothing else uses it and it is made of one value of the loop, so that one stack is replaced by
- * another.
+ * another: one that is there anyway, or is not much larger.
  */
 #include "compiler/passes/batch.h"
 
@@ -36,6 +36,38 @@ val loop_all(struct rewrite *rw, val end, val v)
     return build_attrs(&rw->b, OP_loop_out, &end, 1, &k, 1);
 }
 
+bool loop_keeps(const struct graph *g, const struct node *end, val v)
+{
+    for (uint32_t k = 0; k < loop_yields(g, end); k++) {
+        if (loop_yield(g, end, k) == v) {
+            return true;
+        }
+    }
+    return graph_node(g, v)->op == OP_loop_in;
+}
+static dim elements(struct dims *d, const struct graph *g, val v)
+{
+    const struct node *n = graph_node(g, v);
+    dim size = dim_const(d, 1);
+    for (int i = 0; i < n->rank; i++) {
+        size = dim_mul(d, size, node_shape(g, n)[i]);
+    }
+    return size;
+}
+enum { MUCH_LARGER = 64 }; /* not yet: a row of features and the number that a head makes of it */
+enum stack_cost loop_stack_cost(struct dims *d, const struct graph *g, val end, val from, val v)
+{
+    int64_t ratio = 0;
+    if (loop_keeps(g, graph_node(g, end), from)) {
+        return STACK_CHEAP;
+    }
+    dim more = dim_div(d, elements(d, g, from), elements(d, g, v));
+    if (!more || !dim_is_const(d, more, &ratio)) {
+        return STACK_UNKNOWN;
+    }
+    return ratio <= MUCH_LARGER ? STACK_CHEAP : STACK_DEAR;
+}
+
 /* The only input of n that belongs to its loop; 0 when there are several or n cannot move. */
 static val only_input(const struct rewrite *rw, const struct node *n, bool *stacked)
 {
@@ -51,18 +83,32 @@ static val only_input(const struct rewrite *rw, const struct node *n, bool *stac
     return !(op_table[n->op].flags & OPF_LOOP) && batch_exists(rw->old, n, stacked) ? found : 0;
 }
 
-/* All iterations of an old value of the loop; what only it needs is computed behind the loop. */
-static val behind(struct rewrite *rw, val end, val v)
+/* How far back from v the work moves: to the value whose stack takes the place of v's. */
+static val moves_to(const struct rewrite *rw, val end, val v)
 {
     const uint32_t *users = rw->ctx;
+    val best = v, at = v;
+    while (at && users[at] == 1) {
+        const struct node *n = graph_node(rw->old, at);
+        at = only_input(rw, n, arena_array(rw->g->arena, bool, n->n_in + 1));
+        if (at && loop_stack_cost(&rw->g->dims, rw->old, end, at, v) == STACK_CHEAP) {
+            best = at;
+        }
+    }
+    return best;
+}
+
+/* All iterations of an old value of the loop, computed from those of `from`. */
+static val behind(struct rewrite *rw, val end, val v, val from)
+{
     const struct graph *old = rw->old;
     const struct node *n = graph_node(old, v);
-    bool *stacked = arena_array(rw->g->arena, bool, n->n_in + 1);
-    val from = users[v] == 1 ? only_input(rw, n, stacked) : 0;
-    if (!from) {
+    if (v == from) {
         return loop_all(rw, end, rw->map[v]);
     }
-    val *in = arena_array(rw->g->arena, val, n->n_in + 1), stack = behind(rw, end, from);
+    bool *stacked = arena_array(rw->g->arena, bool, n->n_in + 1);
+    val *in = arena_array(rw->g->arena, val, n->n_in + 1);
+    val stack = behind(rw, end, only_input(rw, n, stacked), from);
     for (uint32_t i = 0; i < n->n_in; i++) {
         in[i] = stacked[i] ? stack : rw->map[node_inputs(old, n)[i]];
     }
@@ -84,10 +130,11 @@ static val visit(struct rewrite *rw, val id, const struct node *n)
     if (n->op != OP_loop_out) {
         return rewrite_copy(rw, n);
     }
-    const struct node *end = graph_node(rw->old, node_inputs(rw->old, n)[0]);
+    val last = node_inputs(rw->old, n)[0];
+    const struct node *end = graph_node(rw->old, last);
     val y = loop_yield(rw->old, end, (uint32_t)node_attrs(rw->old, n)[0]);
     bool inside = graph_node(rw->old, y)->loop == (uint32_t)node_attrs(rw->old, end)[0];
-    return inside ? behind(rw, rw->in[0], y) : rewrite_copy(rw, n);
+    return inside ? behind(rw, rw->in[0], y, moves_to(rw, last, y)) : rewrite_copy(rw, n);
 }
 
 bool pass_sink(struct graph *in, struct diag_sink *sink, struct graph **out)

@@ -46,24 +46,17 @@ static val sum_of_products(struct rewrite *rw, val end, const struct node *n)
     val g = a ? all_rows(rw, loop_all(rw, end, right)) : 0;
     return g ? build_matmul(&rw->b, build_permute(&rw->b, a, turned), g) : 0;
 }
-static bool is_yield(const struct graph *g, const struct node *end, val v)
+static val sum_of_sums(struct rewrite *rw, val end, val sum)
 {
-    for (uint32_t k = 0; k < loop_yields(g, end); k++) {
-        if (loop_yield(g, end, k) == v) {
-            return true;
-        }
-    }
-    return false;
-}
-static val sum_of_sums(struct rewrite *rw, val end, const struct node *n)
-{
+    const struct node *n = graph_node(rw->g, sum);
     int axes[LIMIT_RANK + 1] = {0};
     uint32_t n_attr = n->n_attr;
     for (uint32_t i = 0; i < n_attr; i++) {
         axes[i + 1] = (int)node_attrs(rw->g, n)[i] + 1;
     }
     val from = node_inputs(rw->g, n)[0];
-    if (graph_node(rw->g, from)->rank == LIMIT_RANK) {
+    if (graph_node(rw->g, from)->rank == LIMIT_RANK ||
+        loop_stack_cost(&rw->g->dims, rw->g, end, from, sum) == STACK_DEAR) {
         return 0;
     }
     val all = loop_all(rw, end, from);
@@ -85,10 +78,10 @@ static val sum_after(struct rewrite *rw, val end, val term)
     if (s->products) {
         return n.op == OP_matmul ? sum_of_products(rw, end, &n) : 0;
     }
-    if (is_yield(rw->g, graph_node(rw->g, end), term)) {
+    if (n.op != OP_loop_in && loop_keeps(rw->g, graph_node(rw->g, end), term)) {
         return build_reduce(&rw->b, OP_sum, loop_all(rw, end, term), (int[]){0}, 1, false);
     }
-    return n.op == OP_sum ? sum_of_sums(rw, end, &n) : 0;
+    return n.op == OP_sum ? sum_of_sums(rw, end, term) : 0;
 }
 
 static val visit(struct rewrite *rw, val id, const struct node *n)

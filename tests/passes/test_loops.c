@@ -363,4 +363,39 @@ START_TEST(linear_is_one_scan)
 }
 END_TEST
 
-MAIN("loops", random_bodies, recurrence_is_what_is_left, map_is_no_loop, linear_is_one_scan)
+/* The mean of a state of `n` numbers in each iteration, and the sum of all its squares: a large state is not
+ * kept for all iterations only to take them afterwards. */
+static uint32_t reductions_inside(int64_t n)
+{
+    struct make m = make_graph();
+    uint32_t first = make_state(&m, "first", make_type(&m, DT_F64, 1, &n));
+    make_phase(&m, "go", PHASE_USER);
+    struct build b = {.g = m.g, .sink = &m.sink, .phase = m.phase};
+    uint32_t loop = graph_loop(m.g, m.phase, 0, make_dim(&m, STEPS), false, (struct span){4, 7, 1}, &m.sink);
+    val h = NODE(&m, .op = OP_loop_carry, IN(make_read(&m, first)), ATTR(loop, 0));
+    val all = NODE(&m, .op = OP_loop_carry, IN(build_const(&b, DT_F64, 0)), ATTR(loop, 1));
+    val h1 = build_1(&b, OP_sin, h), square = build_2(&b, OP_mul, h1, h1);
+    val sum = build_2(&b, OP_add, all, build_reduce(&b, OP_sum, square, NULL, -1, false));
+    val end = NODE(&m, .op = OP_loop, IN(h, all, h1, sum, build_reduce(&b, OP_mean, h1, NULL, -1, false)),
+                   ATTR(loop, 2));
+    make_output(&m, NODE(&m, .op = OP_loop_out, IN(end), ATTR(0)));
+    make_output(&m, NODE(&m, .op = OP_loop_last, IN(end), ATTR(1)));
+    struct graph *g;
+    uint32_t inside = 0;
+    ck_assert_int_eq(run_passes(m.g, &(struct compile_options){.verify_each = true}, &m.sink, &g), ST_OK);
+    for (val id = 1; id < g->nodes.n; id++) {
+        const struct node *x = graph_node(g, id);
+        inside += x->loop && (x->op == OP_mean || x->op == OP_sum);
+    }
+    make_free_all();
+    return inside;
+}
+START_TEST(large_values_are_not_kept)
+{
+    ck_assert_uint_eq(reductions_inside(WIDTH), 0);
+    ck_assert_uint_eq(reductions_inside(1000), 2);
+}
+END_TEST
+
+MAIN("loops", random_bodies, recurrence_is_what_is_left, map_is_no_loop, linear_is_one_scan,
+     large_values_are_not_kept)
