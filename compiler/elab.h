@@ -434,6 +434,7 @@ struct value *value_field(struct value r, const char *name);
 bool is_poison(struct value v);        /* also inside lists and records */
 bool is_number(struct value v);        /* NUM or DIM */
 bool is_scalar_static(struct value v); /* NUM, DIM, BOOL */
+bool is_whole(struct value v);         /* a number without fraction, as 2, or a dim */
 bool is_given(struct value v);         /* an argument that is there and not `none` */
 const char *value_text(struct elab *e,
                        struct value v); /* "f32[B, 64]", "the number 3", "a record (a: f32, ...)" */
@@ -685,6 +686,7 @@ uint32_t rolled_member(struct elab *e, const struct rolled *r, uint32_t var, uin
 /* Before an entry of the instance at hand runs: the other instances get what it makes. False after an error.
  */
 bool apply_members(struct elab *e, struct fn *f, struct args *a, struct env *env, struct ast *at);
+bool for_effect_only(const struct elab *e); /* that is going on: nothing of the body is kept */
 /* elab_scan.c */
 struct value eval_scan(struct elab *e, struct ast *a, struct env *env);
 void do_yield(struct elab *e, struct ast *a, struct env *env);

@@ -74,7 +74,7 @@ static struct value replaced_draw(struct elab *e, const char *key, const struct 
 struct value named_draw(struct elab *e, struct env *env, const char *name, struct ast *ast, struct value v)
 {
     const struct phase *p = &e->g->phases.at[e->b.phase];
-    if (v.kind != V_TENSOR || p->kind != PHASE_USER || !is_draw(ast)) {
+    if (v.kind != V_TENSOR || p->kind != PHASE_USER || !is_draw(ast) || for_effect_only(e)) {
         return v;
     }
     const char *key = draw_key(e, env, name);

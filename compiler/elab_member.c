@@ -46,10 +46,15 @@ static struct value read_rows(struct elab *e, struct bcall *c, struct data_field
 {
     return tensor_value(read_raw(e, c->span_at, e->g->datas.at[e->member->data].stored, f), 0);
 }
+/* field(name, shape = that of the declared type). */
 static struct value run_field(struct elab *e, struct bcall *c)
 {
     struct data_field f = e->member ? e->member->field : (struct data_field){0};
     if (!e->member || !want_string(e, c->arg[0], c->span[0], "the name of a field", &f.source)) {
+        return poison();
+    }
+    if (is_given(c->arg[1]) &&
+        !want_shape(e, c->arg[1], c->span[1], "the shape of a field's row", &f.type.rank, f.type.dim)) {
         return poison();
     }
     return read_rows(e, c, f);
@@ -359,7 +364,7 @@ static struct value run_standardize(struct elab *e, struct bcall *c)
 /* -- a member */
 
 static const struct builtin readers[] = {
-    {"field", run_field, "name", OP_NONE},
+    {"field", run_field, "name shape?", OP_NONE},
     {"columns", run_columns, "*", OP_NONE},
     {"bytes", run_bytes, "", OP_NONE},
     {"timestamp", run_timestamp, "name", OP_NONE},
@@ -386,7 +391,8 @@ static void wrong_type(struct elab *e, const struct member *m, struct value v, c
     diag_help(e->sink,
               v.kind == V_WINDOW
                   ? "axis 0 are the rows of the file; the window puts its own axis behind it"
-                  : "axis 0 are the rows; the declared type is that of one row, also of what `field` reads");
+                  : "axis 0 are the rows; the declared type is that of one row, also of what `field` reads, "
+                    "unless it names another: field(\"name\", [2, 3])");
 }
 static void add_commits(struct elab *e, struct member *m, uint32_t var, val n)
 {

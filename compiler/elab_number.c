@@ -76,7 +76,7 @@ static bool gives_bool(enum op op)
     enum op_sig s = op_table[op].sig;
     return s == SIG_COMPARE || s == SIG_EQUAL || s == SIG_LOGIC || s == SIG_CLASSIFY;
 }
-static bool is_whole(struct value v)
+bool is_whole(struct value v)
 {
     return v.kind == V_DIM || (v.kind == V_NUM && v.is_int);
 }

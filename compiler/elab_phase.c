@@ -8,7 +8,8 @@ uint16_t enter_phase(struct elab *e, uint16_t phase)
     return old;
 }
 /* "phase/instance path#k": k counts the draws under that path in source order; initial values use the key of
- * the parameter, and of a frozen copy that of its source. */
+ * the parameter, and of a frozen copy that of its source. In a scan over an array the path is that of its
+ * first instance. */
 uint64_t draw_id(struct elab *e)
 {
     bool init = e->b.phase == 0 && e->let_path;
@@ -21,7 +22,8 @@ uint64_t draw_id(struct elab *e)
         names_push(e, &e->draw_places, place);
     }
     const char *key = arena_printf(e->arena, "%s/%s#%u", e->g->phases.at[e->b.phase].name,
-                                   init ? source_path(e, path) : path, e->draws.at[i]++);
+                                   init ? source_path(e, path) : path, e->draws.at[i]);
+    e->draws.at[i] += init || !for_effect_only(e);
     return fnv1a64(key, strlen(key));
 }
 

@@ -104,7 +104,7 @@ static struct value run_contains(struct elab *e, struct bcall *c)
 
 /* -- constants */
 
-/* zeros(shape), zeros(like), ones, full(shape, v). */
+/* zeros(shape), zeros(like), ones, full(shape, v): f32, of a whole number or size `v` i32. */
 static struct value run_full(struct elab *e, struct bcall *c)
 {
     struct type t = {.dtype = DT_F32};
@@ -130,9 +130,9 @@ static struct value run_full(struct elab *e, struct bcall *c)
         }
         scalar = v.node;
     } else {
-        bool boolean = v.kind == V_BOOL;
+        enum dtype d = v.kind == V_BOOL ? DT_BOOL : is_given(c->arg[1]) && is_whole(v) ? DT_I32 : DT_F32;
         scalar = want_tensor(e, v, c->span[1].file ? c->span[1] : c->span_at, "the value", NULL)
-                     ? emit_number(e, v, boolean ? DT_BOOL : DT_F32)
+                     ? emit_number(e, v, d)
                      : 0;
     }
     return checked(e, c, build_expand(&e->b, scalar, t.rank, t.dim), 0);

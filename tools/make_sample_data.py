@@ -7,7 +7,7 @@
     irregular.npz        values f32[n, 7], elapsed f32[n, 1]: the same series with 30 % of its rows left out
     book.npz             book f32[n, 40], label i32[n], day i32[n] of 8 or 9: an order book of a random walk; the label says
                          where the price goes: 0 up, 1 about the same, 2 down
-    images.npz           images u8[n, 32, 32], labels i32[n], train and test bool[n]: bright squares at 10 places
+    images.npz           images u8[n, 28, 28], labels i32[n], train and test bool[n]: bright squares at 10 places
     prompt.txt           the beginning of a text
 
 Everything is synthetic, drawn with one fixed seed, and so free of rights.
@@ -60,9 +60,9 @@ def write_book(folder, rng):
 def write_images(folder, rng):
     n = 1000
     labels = rng.integers(0, 10, n).astype(np.int32)
-    images = rng.integers(0, 40, (n, 32, 32)).astype(np.uint8)
+    images = rng.integers(0, 40, (n, 28, 28)).astype(np.uint8)
     for i, k in enumerate(labels):
-        y, x = 4 + 14 * (k // 5), 2 + 6 * (k % 5)
+        y, x = 3 + 12 * (k // 5), 5 * (k % 5)
         images[i, y:y + 10, x:x + 5] = rng.integers(180, 256, (10, 5))
     train = np.arange(n) < 800
     np.savez_compressed(folder / "images.npz", images=images, labels=labels, train=train, test=~train)

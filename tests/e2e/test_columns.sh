@@ -36,4 +36,21 @@ refused 1 "E2023]: the name of a column must be a string" 's/"temperature"\.\./1
 refused 1 "E1004]: \`columns\` has no argument" 's/columns(.*)/columns(from = "rain")/'
 refused 1 "found a range" 's/output x = d.x/output x = f32("a".."b")/'
 refused 1 "E0100]" 's/"humidity"/"pressure".."humidity"/'
+# a field of another shape than the member: the text makes one of the other
+cat >digits.gml <<G
+gml 1
+data digits = "$GML_SOURCE/models/data/digits.npz" {
+    big: f32[10, 10, 1] = pad(field("images", [8, 8]), 1)[.., _]
+    x: f32[64] = field("images")
+}
+phase predict on digits{batch = 100} as d {
+    let square = d.big[:, 1:9, 1:9, 0]
+    output same = sum(abs(reshape(square, [len(d.x), 64]) - d.x), axis = -1) + abs(sum(d.big, axis = [1, 2, 3]) - sum(d.x, axis = -1)), some = sum(d.x, axis = -1)
+}
+G
+"$bin/gmlrun" predict digits.gml --device cpu >got 2>log && awk -F, 'NR > 1 && ($1 != 0 || $2 < 1) { exit 1 } END { if (NR < 1000) exit 1 }' got ||
+    { head -3 got; cat log; bad=1; }
+sed -i 's/pad(field("images", \[8, 8\]), 1)/field("images", [10, 10])/' digits.gml
+"$bin/gmlrun" predict digits.gml --device cpu >log 2>&1
+grep -q "F3103" log || { cat log; bad=1; }
 exit $bad

@@ -83,6 +83,27 @@ rm -rf r
 # the last row [2, 3] comes first; u: 0 1 2 and 3 4 5
 tail -1 r/metrics.jsonl | grep -q '"train.first": 200, "train.second": 301, "train.g0": 12, "train.g1": 345' ||
     { echo "draws of scans: $(tail -1 r/metrics.jsonl)"; exit 1; }
+# over an array of instances: one draw, that of the first
+cat >array.gml <<'G'
+gml 1
+layer Noisy(x: f32[B, I]) -> f32[B, I] {
+    param w: f32[I] = 1
+    let keep = rand.uniform([2], 0, 1)
+    return x * w + sum(keep)
+}
+layer Stack(x: f32[B, I]) -> f32[B, I] {
+    let own = Noisy{}[2]
+    let r = scan (g in own; x = x) { next x = g(x) }
+    return r.x
+}
+let net = Stack{}
+phase train { metric x = mean(net(zeros([1, 3]))) using last }
+run { train }
+G
+rm -rf r
+"$gmlrun" train array.gml --device cpu -q --out r --override train.net.own.0.keep=v.npy >/dev/null 2>log ||
+    { cat log; exit 1; }
+tail -1 r/metrics.jsonl | grep -q '"train.x": 6' || { echo "draws of an array: $(tail -1 r/metrics.jsonl)"; exit 1; }
 # refused CODE EXIT ARGUMENTS..
 refused() {
     code=$1 exit=$2
@@ -97,6 +118,7 @@ refused F3103 3 o.gml --override train.eps=t.npy
 refused F3104 3 o.gml --override train.drop.keep=eps.npy
 refused F0101 3 o.gml --override train.eps=nothing.npy
 "$gmlrun" predict make.gml --phase make --device cpu -o many.npz >/dev/null 2>log || { cat log; exit 1; }
+refused U1002 2 array.gml --override train.net.own.1.keep=v.npy
 refused F3101 3 o.gml --override train.eps=many.npz
 "$1/bin/gmlc" o.gml -o o.gmlb || exit 1
 refused U1002 2 o.gmlb --override train.eps=eps.npy

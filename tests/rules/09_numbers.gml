@@ -20,6 +20,11 @@ phase p {
     output power = 2 ^ 3  #= i32[]: 8
     output where_int = where(b, 1, 0)  #= i32[N]: 0, 0, 1
     output where_float = where(b, 1.0, 0)  #= f32[N]: 0, 0, 1
+    output filled_int = full([2], 10)  #= i32[2]: 10, 10
+    output filled_dim = full([2], N)  #= i32[2]: 3, 3
+    output filled_live = concat(i, full([1], k))  #= i32[N + 1]: 0, 1, 2, 2
+    output filled_float = full([2], 10.0)  #= f32[2]: 10, 10
+    output filled_bool = full([2], true)  #= bool[2]: 1, 1
     output where_other = where(b, 1, 0.5)  #= f32[N]: 0.5, 0.5, 1
     output where_dim = where(b, N, 0)  #= i32[N]: 0, 0, 3
     output where_bool = where(b, true, false)  #= bool[N]: 0, 0, 1
