@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes tests/golden/std_layers.json: what the layers of models/std/nn.gml must compute, in float64, by PyTorch.
+"""Makes tests/golden/std_layers.json: what the layers of models/std (nn, kan, cfc) must compute, in float64, by PyTorch.
 
     apt-get install python3-torch python3-numpy && /usr/bin/python3 tools/make_golden_layers.py
 
@@ -161,6 +161,59 @@ def causal_conv(p, training):
     return F.silu(last(F.conv1d(x, p["w"][:, None], p["b"], groups=4)))
 
 
+def spline(x, t, k):
+    """Cox and de Boor: the basis of degree k over the knots t, [.., len(t) - k - 1]."""
+    x = x[..., None]
+    b = ((x >= t[:-1]) & (x < t[1:])).double()
+    for d in range(1, k + 1):
+        left, right = (x - t[: -d - 1]) / (t[d:-1] - t[: -d - 1]), (t[d + 1 :] - x) / (t[d + 1 :] - t[1:-d])
+        b = left * b[..., :-1] + right * b[..., 1:]
+    return b
+
+
+def kan(G, k):
+    def f(p, training):
+        knots = -1 + 2 / G * (torch.arange(G + 2 * k + 1) - k)
+        edges = torch.einsum("bim,iom->bio", spline(p["x"], knots, k), p["spl"])
+        return (F.silu(p["x"])[..., None] * p["base"] + p["scale"] * edges).sum(1)
+
+    return f
+
+
+def cfc(mode, mixed=False):
+    """Hasani et al. 2022, equation 10, and the forms of its reference implementation."""
+    def step(p, x, h, dt):
+        z = 1.7159 * torch.tanh(0.666 * (torch.cat([x, h], -1) @ p["cell.bb.0.lin.w"] + p["cell.bb.0.lin.b"]))
+        lin = lambda n: z @ p[f"cell.{n}.w"] + p[f"cell.{n}.b"]
+        if mode == "pure":
+            a, tau = p["cell.a"], p["cell.tau"]
+            return a - a * torch.exp(-dt * (tau.abs() + lin("ff1").abs())) * lin("ff1")
+        s = torch.sigmoid(lin("ta") * dt + lin("tb"))
+        f1, f2 = torch.tanh(lin("ff1")), torch.tanh(lin("ff2"))
+        return f1 + s * f2 if mode == "no_gate" else f1 * (1 - s) + s * f2
+
+    def memory(p, x, h, c):
+        i, ig, fg, og = (x @ p["mem.w"] + p["mem.b"] + h @ p["mem.r"]).chunk(4, -1)
+        c = c * torch.sigmoid(fg + 1) + torch.tanh(i) * torch.sigmoid(ig)
+        return torch.tanh(c) * torch.sigmoid(og), c
+
+    def f(p, training):
+        h, c, ys = p["h"], p["c"], []
+        for t in range(p["x"].shape[1]):
+            if mixed:
+                h, c = memory(p, p["x"][:, t], h, c)
+            h = step(p, p["x"][:, t], h, p["dt"][:, t])
+            ys.append(h)
+        return torch.cat([torch.stack(ys, 1).reshape(-1), h.reshape(-1), c.reshape(-1)])
+
+    return f
+
+
+HEADS = {f"cell.{n}.{k}": s for n in ("ff1", "ff2", "ta", "tb") for k, s in (("w", (5, 3)), ("b", (3,)))}
+BACKBONE = {"cell.bb.0.lin.w": (7, 5), "cell.bb.0.lin.b": (5,)}
+PURE = {**BACKBONE, "cell.ff1.w": (5, 3), "cell.ff1.b": (3,), "cell.a": (1, 3), "cell.tau": (1, 3)}
+MEMORY = {"mem.w": (4, 12), "mem.b": (12,), "mem.r": (3, 12)}
+EVENTS = {"x": (2, 4, 4), "dt": (2, 4, 1), "h": (2, 3), "c": (2, 3)}
 ATTENTION = {k: s for n in "qkvo" for k, s in ((f"{n}.w", (4, 4)), (f"{n}.b", (4,)))}
 CROSS = {**ATTENTION, "k.w": (3, 4), "v.w": (3, 4)}
 GATED = {"gate.w": (4, 6), "up.w": (4, 6), "down.w": (6, 4)}
@@ -222,6 +275,11 @@ CASES = [
     ("nn.LSTM{3}", f"two(net(x, (h = h, c = c), {MASK}))", {**SEQUENCE, "c": (2, 3)}, gates(4, "cell."), kept(nn.LSTMCell(4, 3))),
     ("nn.GRU{3}", f"one(net(x, h, {MASK}))", SEQUENCE, gates(3, "cell."), kept(nn.GRUCell(4, 3))),
     ("nn.RNN{3}", f"one(net(x, h, {MASK}))", SEQUENCE, gates(1, "cell."), kept(nn.RNNCell(4, 3))),
+    ("kan.Layer{4, 3, G = 4, k = 2}", "net(x)", {"x": (5, 4)}, {"base": (4, 3), "scale": (4, 3), "spl": (4, 3, 6)}, kan(4, 2)),
+    ("kan.Layer{2, 3}", "net(x)", {"x": (6, 2)}, {"base": (2, 3), "scale": (2, 3), "spl": (2, 3, 8)}, kan(5, 3)),
+    ("cfc.CfC{3, units = 5}", "two(net(x, dt, (h = h, c = c)))", EVENTS, {**BACKBONE, **HEADS}, cfc("default")),
+    ("cfc.CfC{3, units = 5, mode = \"no_gate\", mixed = true}", "two(net(x, dt, (h = h, c = c)))", EVENTS, {**BACKBONE, **HEADS, **MEMORY}, cfc("no_gate", True)),
+    ("cfc.CfC{3, units = 5, mode = \"pure\"}", "two(net(x, dt, (h = h, c = c)))", EVENTS, PURE, cfc("pure")),
 ]
 
 
