@@ -9,7 +9,7 @@ config B: dim = 128
 config bits   = 32
 config H      = 64
 config lr     = 3e-3
-config steps_ = 8000
+config steps_ = 5000
 
 let net  = cfc.CfC{H, units = 128}
 let head = nn.Linear{2}
