@@ -36,6 +36,13 @@ static void symbol_values(const struct dims *d, const struct binding *at, dim x,
     }
 }
 
+static const char *why_no_size(const char *text)
+{
+    return strchr(text, '/')   ? ", so that `/` divides exactly; `//` rounds down"
+           : strchr(text, '-') ? ": what is taken away is more than there is"
+                               : "";
+}
+
 enum status bind_dim(struct builder *b, const struct binding *at, dim x, struct span span, const char *what,
                      int64_t *value)
 {
@@ -60,7 +67,7 @@ enum status bind_dim(struct builder *b, const struct binding *at, dim x, struct 
     enum status st =
         diag_emit(b->sink, DIAG_E3102, span, "%s: the size `%s` is not a whole number from 0 to 2^40 with %s",
                   what, x ? name.at : "?", values.n ? values.at : "these values");
-    diag_help(b->sink, "change one of the sizes, so that `/` divides exactly; `//` rounds down");
+    diag_help(b->sink, "change one of the sizes%s", why_no_size(x ? name.at : ""));
     return st;
 }
 

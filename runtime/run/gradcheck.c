@@ -230,8 +230,11 @@ static enum status check_minimize(struct checker *c, const struct phase *p, uint
     vec_push(a, &out->loss, loss);
     if (!isfinite(here)) {
         return diag_emit(c->r->sink, DIAG_N1003, m->span,
-                         "the loss `%s` of phase %s is %g at the start: it has no gradient to check", m->name,
-                         p->name, here);
+                         "the loss `%s` of phase %s is %s at the start: it has no gradient to check", m->name,
+                         p->name,
+                         isnan(here) ? "NaN"
+                         : here > 0  ? "infinite"
+                                     : "-infinite");
     }
     const struct tree *t = &c->r->graph->trees.at[m->tree];
     uint64_t bytes = c->r->plan->tree_bytes[m->tree];

@@ -406,6 +406,18 @@ START_TEST(sizes_that_do_not_divide)
 }
 END_TEST
 
+START_TEST(sizes_below_zero)
+{
+    struct model k = model();
+    struct make *m = &k.m;
+    dim less = dim_sub(&m->g->dims, m->g->configs.at[1].symbol, make_dim(m, 11)); /* H - 11 with H = 10 */
+    make_state(m, "s", (struct type){.dtype = DT_F32, .rank = 1, .dim = {less}});
+    struct plan_options o = options();
+    ck_assert_int_eq(make_failure(m, &o), DIAG_E3102);
+    ck_assert_ptr_nonnull(strstr(m->sink.list.at[0].help, "taken away"));
+}
+END_TEST
+
 START_TEST(a_batch_above_the_rows)
 {
     struct model k = model();
@@ -520,5 +532,5 @@ MAIN("plan", gradients_are_made_in_their_slots, parts_are_contiguous_and_all_the
      a_transposed_factor_needs_no_copy, a_pass_has_a_tail, raw_rows_live_in_the_data_phase,
      kernels_see_resolved_attributes, batch_is_a_number_of_its_variant, two_states_that_swap_need_copies,
      a_product_with_itself_goes_through_a_copy, views_become_strides, empty_tensors, sizes_that_do_not_divide,
-     a_batch_above_the_rows, unknown_config_and_no_rows, too_little_memory_names_what_fits,
+     sizes_below_zero, a_batch_above_the_rows, unknown_config_and_no_rows, too_little_memory_names_what_fits,
      workspace_is_shared_and_large_enough, four_thousand_values)
