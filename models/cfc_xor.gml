@@ -8,20 +8,16 @@ import opt
 config B: dim = 128
 config bits   = 32
 config H      = 64
-config lr     = 3e-3
+config lr     = 5e-3
 config steps_ = 5000
 
-let net  = cfc.CfC{H, units = 128}
+let net  = cfc.CfC{H, units = 64}
 let head = nn.Linear{2}
 
 ## n sequences of bits as events: x: f32[n, bits, 2] the bit that a run repeats and how long the run is, dt its length, mask which
 ## places hold an event (they come first), y the exclusive or of all bits up to there, all that of the whole sequence.
-##
-## A bit differs from the one before with a probability that each sequence draws between `low` and `high`: 0.5 for both are
-## fair bits; further apart, training sees long runs often enough.
-fn events(n, low, high) {
-    let turn  = rand.uniform([n, bits]) < rand.uniform([n], low, high)[:, _]
-    let b     = cumsum(i32(turn), axis = 1) % 2
+fn events(n) {
+    let b     = rand.int([n, bits], 2)
     let ends  = concat(b[:, 1:] != b[:, :-1], full([n, 1], true))       # the last bit of each run
     let at    = where(ends, cumsum(i32(ends), axis = 1) - 1, -1)        # which event it is; -1 writes nothing
     let place = [where(ends, expand(iota(n)[:, _], [n, bits]), -1), at]
@@ -36,13 +32,13 @@ fn events(n, low, high) {
 }
 
 phase train {
-    let e = events(B, 0.1, 0.9)
+    let e = events(B)
     let z = head(net(e.x, e.dt, mask = e.mask).y)
     minimize loss = mean(xent(z, e.y), where = e.mask) over net, head using opt.adamw{opt.cosine(lr, warmup = 100), decay = 0.0, clip = 1.0}
     metric acc = nn.accuracy(z, e.y)
 }
 phase eval {
-    let e = events(4096, 0.5, 0.5)
+    let e = events(4096)
     metric acc = nn.accuracy(head(net(e.x, e.dt, mask = e.mask).s.h), e.all)
 }
 run {
