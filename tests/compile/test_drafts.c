@@ -1,11 +1,13 @@
-/* The drafts of tests/grammar/drafts use the whole language. Each compiles; with any one line left out it
- * compiles or is refused with errors of class E that show a place. Run under the sanitizers, this is the test
- * that wrong models never crash the compiler. What the drafts compute: tools/check_oracle.py. */
+/* The drafts of tests/grammar/drafts use the whole language. Each compiles; with any one line left out (of
+ * every eighth, beginning elsewhere in each) it compiles or is refused with errors of class E that show a
+ * place. Run under the sanitizers, this is the test that wrong models never crash the compiler. What the
+ * drafts compute: tools/check_oracle.py. */
 #include <glob.h>
 #include <stdlib.h>
 #include "compiler/compiler.h"
 #include "tests/suite.h"
 
+enum { EVERY = 8 };
 static glob_t drafts;
 
 static void check_refusal(const char *path, uint32_t line, const struct diag_sink *sink)
@@ -53,6 +55,9 @@ START_TEST(drafts_compile)
     for (size_t at = 0; at < n; at = end, line++) {
         const char *eol = memchr(text + at, '\n', n - at);
         end = eol ? (size_t)(eol - text) + 1 : n;
+        if ((int)line % EVERY != _i % EVERY) {
+            continue;
+        }
         memcpy(rest, text, at);
         memcpy(rest + at, text + end, n - end);
         rest[n - (end - at)] = 0;

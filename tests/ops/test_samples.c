@@ -281,9 +281,9 @@ START_TEST(row_equals_its_reference)
 END_TEST
 /* Functions of the language without samples here, and why. */
 static const char *const no_functions[] = {
-    "shape",       "len",    "append",     "contains", /* of the compiler: no value of a graph */
-    "params",      "tagged", "each",                   /* trees: tests/compile */
-    "orthonormal", "pinv",   "orthogonal",             /* at load only: their rows, and tests/compile */
+    "shape",       "len",    "append",     "contains",         /* of the compiler: no value of a graph */
+    "params",      "states", "frozen",     "tagged",   "each", /* trees: tests/compile */
+    "orthonormal", "pinv",   "orthogonal", /* at load only: their rows, and tests/compile */
 };
 static bool is_no_function(const char *name)
 {
