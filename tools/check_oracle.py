@@ -409,13 +409,17 @@ def read_weights(path):
     return out
 
 
+def settings(sets, files):
+    text = {k: f'"{v}"' if isinstance(v, str) else json.dumps(v) for k, v in sets.items()}
+    return [f"--set={k}={v}" for k, v in text.items()] + [f"--data={k}={v}" for k, v in files.items()]
+
+
 def train(gmlrun, model, phase, steps, sets, data, out, whole=None):
     """Metrics of each step, and the parameters after the last."""
     command = [gmlrun, "train", model, "--device=cpu", "--precision=f64", "-q", "--log-every=1", f"--out={out}"]
     command += [f"--phase={phase}"] if whole is None else []
     command += [f"--steps={steps}"] if whole is None else []
-    command += [f"--set={k}={json.dumps(v)}" if not isinstance(v, str) else f"--set={k}=\"{v}\"" for k, v in sets.items()]
-    command += [f"--data={k}={v}" for k, v in data.items()]
+    command += settings(sets, data)
     r = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if r.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{r.stderr}")
@@ -461,7 +465,7 @@ CASES = {
     "tft": ("train", {"B": 2, "H": 16, "heads": 2, "Te": 24, "Td": 6}, {"ett": data_tft(30)}),
     "tlob": ("train", {"B": 2}, {"book": data_book}),
     "kan": ("train", {"B": 16}, {"fashion": data_images(lambda x: x.reshape(len(x), -1) / 127.5 - 1)}),
-    "diffusion": ("train", {"B": 2, "dim0": 8, "mults": [1, 2], "steps_T": 20},
+    "diffusion": ("train", {"B": 2, "dim0": 8, "mults": [1, 2], "steps_T": 20, "S": 5},
                   {"fashion": data_images(lambda x: np.pad(x, [(0, 0), (2, 2), (2, 2)])[..., None] / 127.5 - 1)}),
     "xlstm": ("train", {"B": 8}, {}),
     "ppo_cartpole": ("update", {"rounds": 2, "epochs": 1, "M": 64}, {}, True),
@@ -471,6 +475,8 @@ CASES = {
 }
 
 
+# phases that are compared after the training, with its weights
+OTHERS = {"digits": ["eval"], "gan": ["show"], "lstm": ["eval"], "cfc": ["eval"]}
 EPOCHS = {"digits": 20, "gan": 100, "charlm": 10, "mamba2": 20, "lstm": 5}
 
 
@@ -517,10 +523,35 @@ def compare(gi, gmlrun, name, folder):
         if d > LIMIT and os.environ.get("VERBOSE"):
             print("   ", p, d)
         worst["parameters"] = max(worst["parameters"], d)
+    for other in OTHERS.get(name, []):
+        worst[other] = other_phase(gmlrun, w, other, text, sets, files, folder)
     subprocess.run(["rm", "-rf", str(folder / "out")], check=True)
     if whole is None:
         worst["gradients"] = gradients(gi, gmlrun, text, world, phase, sets, files, folder)
     return worst, missing
+
+
+def other_phase(gmlrun, w, phase, text, sets, files, folder):
+    """Metrics of a pass, or outputs of one launch, with the weights after the training above. States that are not weights are at
+    their first values on both sides."""
+    is_eval = not any(s[0] == "output" for s in w.phases[phase][4])
+    command = [gmlrun, "eval" if is_eval else "predict", text, "--device=cpu", "--precision=f64", f"--phase={phase}", f"--weights={folder / 'out/weights.safetensors'}"]
+    command += ["--json"] if is_eval else ["-o", folder / "out.npz"]
+    command += settings(sets, files)
+    r = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if r.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{r.stderr}")
+    w.outputs.pop(phase, None)
+    w.go(phase)
+    if is_eval:
+        got = json.loads(r.stdout)["metrics"]
+        pairs = [(got[f"{phase}.{m}"], float(w.aggregate(phase, m))) for m in w.agg[phase]]
+    else:
+        got = np.load(folder / "out.npz")
+        pairs = [(got[k], torch.cat(v, 0) if v[0].dim() else torch.stack(v)) for k, v in w.outputs[phase].items()]
+    if os.environ.get("VERBOSE"):
+        print("   ", phase, pairs if is_eval else [(np.shape(a), b.shape) for a, b in pairs])
+    return max([apart(a, b) for a, b in pairs]) if pairs else np.inf
 
 
 def gradients(gi, gmlrun, text, world, phase, sets, files, folder):
