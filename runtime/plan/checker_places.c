@@ -82,7 +82,9 @@ static enum status check_prefix(const struct plan *p, struct arena *a, struct di
  */
 static bool handed_over(const struct plan_buffer *a, const struct plan_buffer *b)
 {
-    const struct plan_buffer *from = a->first < b->first ? a : b, *to = from == a ? b : a;
+    bool same = a->first == b->first; /* raw rows are there from the first launch on */
+    const struct plan_buffer *from = (same ? b->in_place : a->first < b->first) ? a : b,
+                             *to = from == a ? b : a;
     return to->in_place && from->last == to->first && from->offset == to->offset && from->bytes == to->bytes;
 }
 
