@@ -536,6 +536,8 @@ int tree_of_instance(struct elab *e, struct inst *i);
 val reported(struct elab *e, val v);
 /* The flat block of a tree: f32 until its leaves are known. */
 struct type tree_type(struct elab *e, uint32_t tree);
+/* The parameters of a tree as they are at the start of the tick. */
+struct value tree_value(struct elab *e, uint32_t tree, struct span at);
 
 /* elab_expr.c */
 struct value eval(struct elab *e, struct ast *a, struct env *env);
@@ -645,6 +647,8 @@ void second_next(struct elab *e, struct ast *a, const char *key, struct span fir
 void help_next(struct elab *e, const char *name, bool is_carry, const struct type *first,
                const struct type *next);
 void help_fields(struct elab *e, struct value to);
+/* elab_index.c: which element of a list; -1 after an error. */
+int64_t list_place(struct elab *e, struct value list, const struct item *item, uint32_t n, struct span at);
 /* elab_put.c: x[item, ..] = v as a new value; x and v may be records. */
 struct value put_items(struct elab *e, struct value x, const struct item *item, uint32_t n, struct value v,
                        struct span at, struct span value_at);

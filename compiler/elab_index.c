@@ -412,10 +412,27 @@ static struct value index_tensor(struct elab *e, struct value v, const struct it
 
 /* -- lists, types, records */
 
+int64_t list_place(struct elab *e, struct value list, const struct item *item, uint32_t n, struct span at)
+{
+    int64_t i, len = list.list->n;
+    if (n != 1 || (item[0].kind != ITEM_INT && item[0].kind != ITEM_DIM)) {
+        fail(e, DIAG_E2050, at, "a list is indexed by one whole number");
+        return -1;
+    }
+    if (!want_int(e, item[0].v, item[0].span, "the index of a list", &i)) {
+        return -1;
+    }
+    if (i >= len || i < -len) {
+        fail(e, DIAG_E2050, item[0].span, "index %lld is outside of the list, which has %lld", (long long)i,
+             (long long)len);
+        return -1;
+    }
+    return i < 0 ? i + len : i;
+}
 static struct value index_list(struct elab *e, struct value v, const struct item *item, uint32_t n,
                                struct span at)
 {
-    int64_t i, len = v.list->n;
+    int64_t len = v.list->n;
     if (n == 1 && item[0].kind == ITEM_SLICE && item[0].step.kind == V_MISSING) {
         int64_t from = 0, to = len;
         if ((item[0].from.kind != V_MISSING &&
@@ -433,17 +450,8 @@ static struct value index_list(struct elab *e, struct value v, const struct item
         memcpy(r.list->at, v.list->at + from, (size_t)(to - from) * sizeof *r.list->at);
         return r;
     }
-    if (n != 1 || (item[0].kind != ITEM_INT && item[0].kind != ITEM_DIM)) {
-        return fail(e, DIAG_E2050, at, "a list is indexed by one whole number");
-    }
-    if (!want_int(e, item[0].v, item[0].span, "the index of a list", &i)) {
-        return poison();
-    }
-    if (i >= len || i < -len) {
-        return fail(e, DIAG_E2050, item[0].span, "index %lld is outside of the list, which has %lld",
-                    (long long)i, (long long)len);
-    }
-    return v.list->at[i < 0 ? i + len : i];
+    int64_t i = list_place(e, v, item, n, at);
+    return i < 0 ? poison() : v.list->at[i];
 }
 static struct value index_type(struct elab *e, struct ttype *t, const struct item *item, uint32_t n)
 {

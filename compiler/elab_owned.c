@@ -98,15 +98,7 @@ static struct value tree_of(struct elab *e, uint32_t tree, struct span at)
     if (e->b.phase == 0) {
         return tree_initial(e, tree, at);
     }
-    struct node_spec s = {.op = OP_tree,
-                          .phase = e->b.phase,
-                          .attr = (int64_t[]){tree},
-                          .n_attr = 1,
-                          .type = tree_type(e, tree),
-                          .span = at,
-                          .scope = e->b.scope};
-    return (struct value){
-        .kind = V_TREE, .node = graph_add(e->g, &s, e->sink), .tree = tree, .pad = PAD_ZERO};
+    return tree_value(e, tree, at);
 }
 struct value instance_params(struct elab *e, struct inst *i, struct span at)
 {

@@ -546,18 +546,6 @@ struct moved {
     bool whole;
     const struct over *over;
 };
-static struct value tree_value(struct elab *e, uint32_t tree, struct span at)
-{
-    struct node_spec s = {.op = OP_tree,
-                          .phase = e->b.phase,
-                          .attr = (int64_t[]){tree},
-                          .n_attr = 1,
-                          .type = tree_type(e, tree),
-                          .span = at,
-                          .scope = e->b.scope};
-    return (struct value){
-        .kind = V_TREE, .node = graph_add(e->g, &s, e->sink), .tree = tree, .pad = PAD_ZERO};
-}
 /* The optimizer as a layer on (p, g): its instance lives at opt.<phase>.<name>. */
 static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env, const struct moved *m,
                                   val grad)

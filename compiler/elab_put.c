@@ -210,20 +210,13 @@ static struct value put_tensor(struct elab *e, struct value x, const struct item
 static struct value put_list(struct elab *e, struct value x, const struct item *item, uint32_t n,
                              struct value v, struct span at)
 {
-    int64_t i, len = x.list->n;
-    if (n != 1 || (item[0].kind != ITEM_INT && item[0].kind != ITEM_DIM)) {
-        return fail(e, DIAG_E2050, at, "a list is indexed by one whole number");
-    }
-    if (!want_int(e, item[0].v, item[0].span, "the index of a list", &i)) {
+    int64_t i = list_place(e, x, item, n, at);
+    if (i < 0) {
         return poison();
-    }
-    if (i >= len || i < -len) {
-        return fail(e, DIAG_E2050, item[0].span, "index %lld is outside of the list, which has %lld",
-                    (long long)i, (long long)len);
     }
     struct value r = list_value(e, x.list->n);
     memcpy(r.list->at, x.list->at, x.list->n * sizeof *r.list->at);
-    r.list->at[i < 0 ? i + len : i] = v;
+    r.list->at[i] = v;
     return count_parts(e, r, at);
 }
 struct value put_items(struct elab *e, struct value x, const struct item *item, uint32_t n, struct value v,

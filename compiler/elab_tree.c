@@ -24,6 +24,19 @@ struct type tree_type(struct elab *e, uint32_t tree)
     return build_tree_type(&e->b, tree, d && d->dtype != DT_NONE ? d->dtype : DT_F32);
 }
 
+struct value tree_value(struct elab *e, uint32_t tree, struct span at)
+{
+    struct node_spec s = {.op = OP_tree,
+                          .phase = e->b.phase,
+                          .attr = (int64_t[]){tree},
+                          .n_attr = 1,
+                          .type = tree_type(e, tree),
+                          .span = at,
+                          .scope = e->b.scope};
+    return (struct value){
+        .kind = V_TREE, .node = graph_add(e->g, &s, e->sink), .tree = tree, .pad = PAD_ZERO};
+}
+
 /* -- a number for each leaf */
 
 static bool uniform(struct elab *e, struct value v, double *x)

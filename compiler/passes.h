@@ -41,6 +41,8 @@ bool rewrite_sorted(struct graph *in, struct diag_sink *sink, rewrite_fn *visit,
                     const val (*more)[2], struct graph **out);
 /* Type of a visited node; dims mean the same in both graphs. */
 struct type rewrite_type(const struct rewrite *rw, const struct node *n);
+/* What an old node is, over other inputs: as many as it has. */
+struct node_spec rewrite_spec(const struct graph *old, val id, const val *in);
 /* The node again, over rw->in. */
 val rewrite_copy(struct rewrite *rw, const struct node *n);
 /* Calls fn for every root value of a graph; fn may replace it. */

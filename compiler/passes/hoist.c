@@ -91,15 +91,7 @@ static val make_stack(struct rewrite *rw, val id)
             return 0;
         }
     }
-    struct node_spec s = {.op = (enum op)n->op,
-                          .phase = n->phase,
-                          .in = in,
-                          .n_in = n->n_in,
-                          .attr = node_attrs(old, n),
-                          .n_attr = n->n_attr,
-                          .dims = node_dims(old, n),
-                          .n_dim = n->n_dim,
-                          .type = rewrite_type(rw, n)};
+    struct node_spec s = rewrite_spec(old, id, in);
     return batch_build(&rw->b, &s, stacked, count);
 }
 val hoist_stack(struct rewrite *rw, val id)

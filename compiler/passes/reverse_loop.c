@@ -99,17 +99,7 @@ static val compute_again(struct reversed *at, val v)
 {
     struct graph *g = at->r->g;
     struct node n = *graph_node(g, v);
-    struct node_spec s = {.op = (enum op)n.op,
-                          .phase = n.phase,
-                          .in = node_inputs(g, &n),
-                          .n_in = n.n_in,
-                          .attr = node_attrs(g, &n),
-                          .n_attr = n.n_attr,
-                          .dims = node_dims(g, &n),
-                          .n_dim = n.n_dim,
-                          .type = node_type(g, v),
-                          .span = n.span,
-                          .scope = n.scope};
+    struct node_spec s = rewrite_spec(g, v, node_inputs(g, &n));
     int64_t loop = at->backward;
     if (n.op == OP_loop_in || n.op == OP_loop_index) {
         s.attr = &loop;

@@ -98,19 +98,24 @@ struct type rewrite_type(const struct rewrite *rw, const struct node *n)
     }
     return t;
 }
+struct node_spec rewrite_spec(const struct graph *old, val id, const val *in)
+{
+    const struct node *n = graph_node(old, id);
+    return (struct node_spec){.op = (enum op)n->op,
+                              .phase = n->phase,
+                              .in = in,
+                              .n_in = n->n_in,
+                              .attr = node_attrs(old, n),
+                              .n_attr = n->n_attr,
+                              .dims = node_dims(old, n),
+                              .n_dim = n->n_dim,
+                              .type = node_type(old, id),
+                              .span = n->span,
+                              .scope = n->scope};
+}
 val rewrite_copy(struct rewrite *rw, const struct node *n)
 {
-    struct node_spec s = {.op = (enum op)n->op,
-                          .phase = n->phase,
-                          .in = rw->in,
-                          .n_in = n->n_in,
-                          .attr = node_attrs(rw->old, n),
-                          .n_attr = n->n_attr,
-                          .dims = node_dims(rw->old, n),
-                          .n_dim = n->n_dim,
-                          .type = rewrite_type(rw, n),
-                          .span = n->span,
-                          .scope = n->scope};
+    struct node_spec s = rewrite_spec(rw->old, (val)(n - rw->old->nodes.at), rw->in);
     for (uint32_t i = 0; i < n->n_in; i++) {
         if (!rw->in[i]) {
             return 0;

@@ -112,15 +112,7 @@ static val behind(struct rewrite *rw, val end, val v, val from)
     for (uint32_t i = 0; i < n->n_in; i++) {
         in[i] = stacked[i] ? stack : rw->map[node_inputs(old, n)[i]];
     }
-    struct node_spec s = {.op = (enum op)n->op,
-                          .phase = n->phase,
-                          .in = in,
-                          .n_in = n->n_in,
-                          .attr = node_attrs(old, n),
-                          .n_attr = n->n_attr,
-                          .dims = node_dims(old, n),
-                          .n_dim = n->n_dim,
-                          .type = rewrite_type(rw, n)};
+    struct node_spec s = rewrite_spec(old, v, in);
     return stack ? batch_build(&rw->b, &s, stacked, old->loops.at[n->loop].count) : 0;
 }
 

@@ -1,50 +1,26 @@
-/* Splits by conditions: a formula over the arrays of a row, computed in f64 (struct split_part). */
-#include <math.h>
+/* Splits by conditions: a formula over the arrays of a row, computed in f64 (struct split_part). Operators
+ * are the elementwise rows of ops.def, with its formulas. */
 #include <stdlib.h>
+#include <tgmath.h>
+#include "kernels/vocab.h"
 #include "runtime/data/internal.h"
 
 enum { DEPTH = 32 };
-static double floor_mod_f64(double x, double y)
-{
-    return x - y * floor(x / y);
-}
-
-/* Operators by their name in ops.def. */
-enum form { FORM_TWO, FORM_ONE, FORM_SAME }; /* SAME: of two numbers, or of two texts */
-struct condition_op {
-    const char *name;
-    enum form form;
-    double (*of)(double x, double y);
-};
-#define OPERATOR(name, e)                                                                                    \
-    static double op_##name(double x, double y)                                                              \
+#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
+    static double f64_##name(double x, double y, double z)                                                   \
     {                                                                                                        \
-        (void)y;                                                                                             \
-        return e;                                                                                            \
+        typedef double T __attribute__((unused));                                                            \
+        (void)x, (void)y, (void)z;                                                                           \
+        return (double)(fwd);                                                                                \
     }
-OPERATOR(add, x + y)
-OPERATOR(sub, x - y)
-OPERATOR(mul, x *y)
-OPERATOR(div, x / y)
-OPERATOR(floordiv, floor(x / y))
-OPERATOR(mod, floor_mod_f64(x, y))
-OPERATOR(neg, -x)
-OPERATOR(eq, x == y)
-OPERATOR(ne, x != y)
-OPERATOR(lt, x < y)
-OPERATOR(le, x <= y)
-OPERATOR(gt, x > y)
-OPERATOR(ge, x >= y)
-OPERATOR(land, x != 0 && y != 0)
-OPERATOR(lor, x != 0 || y != 0)
-OPERATOR(lnot, x == 0)
-static const struct condition_op operators[] = {
-    {"add", FORM_TWO, op_add}, {"sub", FORM_TWO, op_sub},   {"mul", FORM_TWO, op_mul},
-    {"div", FORM_TWO, op_div}, {"mod", FORM_TWO, op_mod},   {"floordiv", FORM_TWO, op_floordiv},
-    {"neg", FORM_ONE, op_neg}, {"lnot", FORM_ONE, op_lnot}, {"eq", FORM_SAME, op_eq},
-    {"ne", FORM_SAME, op_ne},  {"lt", FORM_TWO, op_lt},     {"le", FORM_TWO, op_le},
-    {"gt", FORM_TWO, op_gt},   {"ge", FORM_TWO, op_ge},     {"land", FORM_TWO, op_land},
-    {"lor", FORM_TWO, op_lor},
+#define REDUCE(name, dsl, sig, identity, combine, finish, doc)
+#define VIEW(name, dsl, attrs, doc)
+#define OP(name, dsl, lo, hi, flags, attrs, sig, doc)
+#include "kernels/ops.def"
+#undef ELEM
+#define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc) [OP_##name] = f64_##name,
+static double (*const formulas[OP_COUNT])(double, double, double) = {
+#include "kernels/ops.def"
 };
 
 struct operand_value {
@@ -53,19 +29,18 @@ struct operand_value {
 };
 /* A step, looked up once. */
 struct ready {
-    const struct condition_op *op;
+    enum op op; /* OP_NONE = a value */
     const struct array *field;
     struct operand_value constant;
 };
 
-static const struct condition_op *find_op(const char *name)
+/* A row of one or two numbers or bools whose value does not depend on the type; OP_NONE for others. */
+static enum op find_op(const char *name)
 {
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (!strcmp(operators[i].name, name)) {
-            return &operators[i];
-        }
-    }
-    return NULL;
+    enum op op = op_by_name(name);
+    const struct op_info *info = &op_table[op];
+    bool plain = info->kind == OPK_ELEM && info->n_min <= 2 && info->sig != SIG_CAST && info->sig != SIG_BITS;
+    return plain ? op : OP_NONE;
 }
 
 static enum status bad_formula(const struct data_set *d, const char *name, struct diag_sink *sink)
@@ -96,19 +71,19 @@ static enum status prepare(const struct data_set *d, const struct split_part *p,
     for (uint32_t i = 0; i < p->n_step; i++) {
         const char *s = p->step[i];
         struct ready *r = &out[i];
-        *r = (struct ready){0};
+        *r = (struct ready){.op = OP_NONE};
         bool text = s[0] == '"';
         if (s[0] == '.') {
             TRY(find_column(d, f, s + 1, sink, &r->field));
             text = file_type_is_text(r->field->type);
         } else if (text || s[0] == '=') {
             r->constant = (struct operand_value){text ? 0 : strtod(s + 1, NULL), text ? s + 1 : NULL};
-        } else if (!(r->op = find_op(s)) || n < 1 + (r->op->form != FORM_ONE)) {
+        } else if (!(r->op = find_op(s)) || n < op_table[r->op].n_min) {
             return bad_formula(d, p->name, sink);
         } else {
-            n -= 1 + (r->op->form != FORM_ONE);
-            bool other = r->op->form == FORM_ONE ? is_text[n] : is_text[n + 1], any = is_text[n] || other;
-            if (any && (r->op->form != FORM_SAME || is_text[n] != other)) {
+            n -= op_table[r->op].n_min;
+            bool other = is_text[n + op_table[r->op].n_min - 1], any = is_text[n] || other;
+            if (any && (op_table[r->op].sig != SIG_EQUAL || is_text[n] != other)) {
                 enum status st =
                     diag_emit(sink, DIAG_F3107, d->data->span,
                               "the condition of split `%s` takes text of %s for a number", p->name, d->path);
@@ -135,9 +110,10 @@ static double compute(struct arena *scratch, const struct ready *r, uint32_t n_s
         } else if (r->field) {
             v.x = array_number(r->field, row);
         } else if (r->op) {
-            n -= 1 + (r->op->form != FORM_ONE);
-            const struct operand_value *x = &stack[n], *y = &stack[n + (r->op->form != FORM_ONE)];
-            v.x = x->text && y->text ? r->op->of(strcmp(x->text, y->text) != 0, 0) : r->op->of(x->x, y->x);
+            n -= op_table[r->op].n_min;
+            const struct operand_value *x = &stack[n], *y = &stack[n + op_table[r->op].n_min - 1];
+            v.x = x->text && y->text ? formulas[r->op](strcmp(x->text, y->text) != 0, 0, 0)
+                                     : formulas[r->op](x->x, y->x, 0);
         }
         stack[n++] = v;
     }
