@@ -1,22 +1,6 @@
 #!/bin/sh
 # gmlrun compare: equal sides, f32 against f64, a tolerance that cannot be met, a GPU that is not there, --json.
-set -u
-bin=$1/bin
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out" || exit 1
-bad=0
-fail() {
-    echo "$*"
-    bad=1
-}
-exits() { # exits CODE TEXT COMMAND..: the exit code, and a text that stdout or stderr holds
-    want=$1 text=$2
-    shift 2
-    "$@" >log 2>&1
-    got=$?
-    { [ $got -eq "$want" ] && grep -qF -- "$text" log; } || fail "exit $got, want $want with '$text': $*: $(cat log)"
-}
+. "$GML_SOURCE/tests/e2e/common.sh"
 digits=$GML_SOURCE/models/digits.gml
 compare="$bin/gmlrun compare $digits --device cpu"
 exits 0 "first beyond the tolerance: none" $compare

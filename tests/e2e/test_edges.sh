@@ -1,22 +1,6 @@
 #!/bin/sh
 # gmlrun at the edges: what it refuses, with which exit code; what it leaves behind when a run ends early.
-set -u
-bin=$1/bin
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out" || exit 1
-bad=0
-fail() {
-    echo "$*"
-    bad=1
-}
-exits() { # exits CODE TEXT COMMAND..: the exit code, and a text that stdout or stderr holds
-    want=$1 text=$2
-    shift 2
-    "$@" >log 2>&1
-    got=$?
-    { [ $got -eq "$want" ] && grep -qF -- "$text" log; } || fail "exit $got, want $want with '$text': $*: $(cat log)"
-}
+. "$GML_SOURCE/tests/e2e/common.sh"
 "$1/bin/gmlc" explain U0004 >/dev/null || fail "gmlc does not work"
 cp "$GML_SOURCE/models/digits.gml" digits.gml
 mkdir data

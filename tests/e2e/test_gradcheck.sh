@@ -1,22 +1,6 @@
 #!/bin/sh
 # gmlrun gradcheck: right gradients, values under stop_grad, kinks, a gradient that is not finite; exit codes, --json.
-set -u
-bin=$1/bin
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out" || exit 1
-bad=0
-fail() {
-    echo "$*"
-    bad=1
-}
-exits() { # exits CODE TEXT COMMAND..: the exit code, and a text that stdout or stderr holds
-    want=$1 text=$2
-    shift 2
-    "$@" >log 2>&1
-    got=$?
-    { [ $got -eq "$want" ] && grep -qF -- "$text" log; } || fail "exit $got, want $want with '$text': $*: $(cat log)"
-}
+. "$GML_SOURCE/tests/e2e/common.sh"
 model() { # model LOSS: one parameter w of 4 elements, all 0.5, and v, all 0
     cat <<M
 gml 1

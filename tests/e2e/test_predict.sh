@@ -1,22 +1,6 @@
 #!/bin/sh
 # Evaluation and prediction take every row exactly once, whatever the batch; files of every format; weights under other names.
-set -u
-bin=$1/bin
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out" || exit 1
-bad=0
-fail() {
-    echo "$*"
-    bad=1
-}
-exits() { # exits CODE TEXT COMMAND..: the exit code, and a text that stdout or stderr holds
-    want=$1 text=$2
-    shift 2
-    "$@" >log 2>&1
-    got=$?
-    { [ $got -eq "$want" ] && grep -qF -- "$text" log; } || fail "exit $got, want $want with '$text': $*: $(cat log)"
-}
+. "$GML_SOURCE/tests/e2e/common.sh"
 sed 's/^config epochs.*/&\nconfig E: dim = 500/; s/batch = 500/batch = E/; s/label = argmax(logits)/label = argmax(logits), truth = d.y/' \
     "$GML_SOURCE/models/digits.gml" >digits.gml
 mkdir data
