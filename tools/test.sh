@@ -58,7 +58,7 @@ if [ "${1:-}" = all ]; then
     # The same text in another compiler's hands: what computes and what parses. Graphs are compared whole.
     tests test-clang -L 'base|cuda|exec|format|grad|grammar|graph|kernels|passes|plan|random|rules|run'
     same_graphs test test-clang
-    say "fuzz: 6 s a target"
-    sh tools/fuzz.sh 0.1
+    say "fuzz: 20 s a target"
+    sh tools/fuzz.sh 0.34
 fi
 say "all done"
