@@ -27,6 +27,13 @@ static inline void promise_status(enum status st, enum status refused, const str
     promise((st == ST_OK) == (s->n_errors == 0), "a message exactly when refused", s);
 }
 
+/* Beside the program where it is fuzzed elsewhere (tools/fuzz.sh stage), else the folder of the sources. */
+static inline const char *fuzz_std(void)
+{
+    const char *there = getenv("GML_STD");
+    return there ? there : GML_SOURCE "/models/std";
+}
+
 /* -- files of arrays */
 
 typedef enum status array_parser(struct arena *, const char *, const void *, size_t, struct diag_sink *,
@@ -193,7 +200,7 @@ static inline void fuzz_compile(const uint8_t *bytes, size_t n)
     struct arena *a = arena_new();
     struct diag_sink s;
     struct graph *g = NULL;
-    struct compile_options o = {.std_path = GML_SOURCE "/models/std", .verify_each = true};
+    struct compile_options o = {.std_path = fuzz_std(), .verify_each = true};
     diag_init(&s, a, NULL);
     enum status st = gml_compile_text(a, "fuzz.gml", (const char *)bytes, (uint32_t)n, &o, &s, &g);
     promise_status(st, ST_MODEL, &s);
@@ -206,13 +213,15 @@ static inline void fuzz_compile(const uint8_t *bytes, size_t n)
     arena_free(a);
 }
 
+#include "tests/fuzz/data.h"
+
 static const struct fuzz_target {
     const char *name;
     void (*run)(const uint8_t *bytes, size_t n);
 } fuzz_targets[] = {{"parser", fuzz_parser}, {"compile", fuzz_compile},
                     {"gmlb", fuzz_gmlb},     {"safetensors", fuzz_safetensors},
                     {"npz", fuzz_npz},       {"idx", fuzz_idx},
-                    {"csv", fuzz_csv}};
+                    {"csv", fuzz_csv},       {"data", fuzz_data}};
 enum { FUZZ_TARGETS = sizeof fuzz_targets / sizeof *fuzz_targets };
 
 #endif

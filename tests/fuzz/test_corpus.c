@@ -50,6 +50,7 @@ static const struct {
     {"npz", "format/files", ".np"},
     {"idx", "format/files", "ubyte"},
     {"csv", "fuzz/seeds/csv", NULL},
+    {"data", "fuzz/seeds/data", NULL},
 };
 
 START_TEST(seeds_and_findings)
