@@ -12,6 +12,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/plan/control.h"
 
+struct group;
 /* A view into the arena: strides in elements, 0 = broadcast. */
 struct operand {
     uint64_t offset; /* bytes from the arena's start */
@@ -31,6 +32,8 @@ struct operand {
  * out is the counter. Executors know both; they have no kernel
  * - loop_in: the counter as a second input, the first with any strides. loop_put: a yield (any strides) and
  * the counter, out is the whole stack, of which the part of this iteration is written
+ * - group: several launches as one (runtime/plan/group.h, which says what in and out are); node is the last
+ * of them
  * - copy: out is contiguous, in has any strides. Also made for nodes of other ops: then k.node is the node
  *   copied
  *
@@ -44,9 +47,10 @@ struct kargs {
     uint16_t n_in, n_out;
     const int64_t *attr;
     uint32_t n_attr;
-    uint32_t node;       /* for the failure word */
-    uint64_t work;       /* byte offset of the scratch, */
-    uint64_t work_bytes; /* sized by op_workspace() */
+    const struct group *group; /* of group, else NULL */
+    uint32_t node;             /* for the failure word */
+    uint64_t work;             /* byte offset of the scratch, */
+    uint64_t work_bytes;       /* sized by op_workspace() */
 };
 /* A loop: the ops begin .. end of a variant, a loop_begin and a loop around the body. The counter is an i32
  * in the arena: 0, 1, .. or in reverse count - 1, .., 0. An iteration writes the next value of each carry
@@ -70,6 +74,7 @@ struct target {
     int sm, n_sm;       /* compute capability * 10; multiprocessors. 0 on the CPU */
     uint64_t memory;    /* bytes free for the arena; 0 = unknown */
     uint64_t workspace; /* bytes a library matmul may use (cuda: 32 MiB); 0 = none */
+    bool groups;        /* runs groups: launches may be fused */
 };
 
 struct plan_var {
@@ -169,6 +174,8 @@ struct plan_options {
     uint32_t n_set;
     struct target target;
     bool no_reuse; /* --debug-plan: nothing shares bytes, red zones between buffers */
+    bool fuse;     /* launches become groups, where the target runs them */
+    bool parts;    /* no group across parts: they are launched apart */
 };
 enum { PLAN_ALIGN = 256, PLAN_RED_ZONE = 256 };
 

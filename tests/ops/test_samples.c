@@ -197,6 +197,7 @@ static const struct {
     {"loop_out", "as loop_in"},
     {"loop_begin", "as loop_in"},
     {"loop_put", "as loop_in"},
+    {"group", "made of launches: tests/plan/test_groups.c"},
     {"rows", "the rows of a data set: tests/kernels/test_structured.c"},
     {"step", "a number of the control block: tests/kernels/test_structured.c"},
     {"knob", "a number of the control block: tests/kernels/test_structured.c"},

@@ -18,7 +18,7 @@ bool random_reachable(enum op op)
 {
     /* autodiff makes packs; the planner makes two rows of loops; what belongs to loading (orthonormal, pinv)
      * has no place in a phase */
-    return op != OP_NONE && op != OP_pack && op != OP_loop_begin && op != OP_loop_put &&
+    return op != OP_NONE && op != OP_pack && op != OP_loop_begin && op != OP_loop_put && op != OP_group &&
            !(op_table[op].flags & OPF_LOAD);
 }
 

@@ -108,3 +108,8 @@ bool shape_loop_put(struct shape_ctx *c)
 {
     return planner_only(c);
 }
+
+bool shape_group(struct shape_ctx *c)
+{
+    return planner_only(c);
+}
