@@ -475,6 +475,8 @@ bool want_int(struct elab *e, struct value v, struct span at, const char *what, 
 bool want_dim(struct elab *e, struct value v, struct span at, const char *what, dim *out);
 bool want_size(struct elab *e, struct value v, struct span at, const char *what, dim *out); /* 0 .. 2^40 */
 bool want_bool(struct elab *e, struct value v, struct span at, const char *what, bool *out);
+/* E2023, "<what> must be <wanted>, found .."; nothing for poison. Returns false. */
+bool wrong_kind(struct elab *e, struct value v, struct span at, const char *what, const char *wanted);
 bool want_string(struct elab *e, struct value v, struct span at, const char *what, const char **out);
 /* The shape in a list of dimensions. */
 bool want_shape(struct elab *e, struct value v, struct span at, const char *what, int *rank, dim *shape);

@@ -46,11 +46,26 @@ static struct value read_rows(struct elab *e, struct bcall *c, struct data_field
 {
     return tensor_value(read_raw(e, c->span_at, e->g->datas.at[e->member->data].stored, f), 0);
 }
-/* field(name, shape = that of the declared type). */
+/* `missing = v`: what stands for a missing value. */
+static bool fill_arg(struct elab *e, struct bcall *c, uint32_t i, struct data_field *f)
+{
+    struct value v = c->arg[i];
+    if (!is_given(v)) {
+        return true;
+    }
+    if (v.kind != V_NUM || v.live) {
+        return wrong_kind(e, v, c->span[i], "what stands for a missing value", "a number");
+    }
+    f->fills = true;
+    f->fill = v.num;
+    return true;
+}
+/* field(name, shape = that of the declared type, missing). */
 static struct value run_field(struct elab *e, struct bcall *c)
 {
     struct data_field f = e->member ? e->member->field : (struct data_field){0};
-    if (!e->member || !want_string(e, c->arg[0], c->span[0], "the name of a field", &f.source)) {
+    if (!e->member || !want_string(e, c->arg[0], c->span[0], "the name of a field", &f.source) ||
+        !fill_arg(e, c, 2, &f)) {
         return poison();
     }
     if (is_given(c->arg[1]) &&
@@ -79,6 +94,9 @@ static struct value run_columns(struct elab *e, struct bcall *c)
         return fail(e, DIAG_E1005, c->span_at, "`columns` needs at least one name");
     }
     struct data_field f = m->field;
+    if (!fill_arg(e, c, 0, &f)) {
+        return poison();
+    }
     f.column = arena_array(e->g->arena, const char *, 2 * c->n_rest);
     f.n_column = 2 * c->n_rest;
     for (uint32_t i = 0; i < c->n_rest; i++) {
@@ -117,6 +135,39 @@ static struct value run_timestamp(struct elab *e, struct bcall *c)
         return poison();
     }
     f.kind = SOURCE_TIME;
+    f.type = (struct type){.dtype = DT_I32};
+    return read_rows(e, c, f);
+}
+/* The names of classes: texts, each once. */
+static bool class_names(struct elab *e, struct bcall *c, struct data_field *f)
+{
+    const struct value *v = &c->arg[1];
+    if (v->kind != V_LIST || !v->list->n) {
+        return wrong_kind(e, *v, c->span[1], "the classes", "a list of strings");
+    }
+    f->n_names = v->list->n;
+    f->names = arena_array(e->g->arena, const char *, f->n_names);
+    for (uint32_t i = 0; i < f->n_names; i++) {
+        if (!want_string(e, v->list->at[i], c->span[1], "the name of a class", &f->names[i])) {
+            return false;
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (!strcmp(f->names[k], f->names[i])) {
+                fail(e, DIAG_E1007, c->span[1], "the class \"%s\" stands in the list twice", f->names[i]);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+static struct value run_classes(struct elab *e, struct bcall *c)
+{
+    struct data_field f = e->member ? e->member->field : (struct data_field){0};
+    if (!e->member || !want_string(e, c->arg[0], c->span[0], "the name of a field", &f.source) ||
+        !class_names(e, c, &f)) {
+        return poison();
+    }
+    f.kind = SOURCE_CLASS;
     f.type = (struct type){.dtype = DT_I32};
     return read_rows(e, c, f);
 }
@@ -364,13 +415,10 @@ static struct value run_standardize(struct elab *e, struct bcall *c)
 /* -- a member */
 
 static const struct builtin readers[] = {
-    {"field", run_field, "name shape?", OP_NONE},
-    {"columns", run_columns, "*", OP_NONE},
-    {"bytes", run_bytes, "", OP_NONE},
-    {"timestamp", run_timestamp, "name", OP_NONE},
-    {"first_of_sequence", run_first, "", OP_NONE},
-    {"window", run_window, "x n stride? offset?", OP_NONE},
-    {"standardize", run_standardize, "x", OP_NONE},
+    {"field", run_field, "name shape? missing?", OP_NONE},  {"columns", run_columns, "* missing?", OP_NONE},
+    {"classes", run_classes, "name names", OP_NONE},        {"bytes", run_bytes, "", OP_NONE},
+    {"timestamp", run_timestamp, "name", OP_NONE},          {"first_of_sequence", run_first, "", OP_NONE},
+    {"window", run_window, "x n stride? offset?", OP_NONE}, {"standardize", run_standardize, "x", OP_NONE},
 };
 static struct env *member_env(struct elab *e, struct module *m)
 {

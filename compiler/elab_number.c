@@ -330,7 +330,7 @@ val emit_static(struct elab *e, struct value v)
 
 /* -- what a place wants */
 
-static bool wrong_kind(struct elab *e, struct value v, struct span at, const char *what, const char *wanted)
+bool wrong_kind(struct elab *e, struct value v, struct span at, const char *what, const char *wanted)
 {
     if (v.kind == V_POISON) {
         return false;

@@ -59,44 +59,55 @@ static enum status find_column(const struct data_set *d, const struct array_file
             "axes and %lld rows",
             name, d->path, (long long)d->stored, (*out)->rank, (long long)(*out)->dim[0]);
     }
-    return ST_OK;
+    return file_type_is_text((*out)->type) ? ST_OK : array_need_numbers(*out, d->path, sink);
+}
+
+static const char *column_text(struct arena *a, const struct array *x)
+{
+    return x->note ? arena_printf(a, "`%s` (%s)", x->name, x->note) : arena_printf(a, "`%s`", x->name);
+}
+
+static enum status text_as_number(const struct data_set *d, const struct split_part *p, const char *what,
+                                  struct diag_sink *sink)
+{
+    enum status st =
+        diag_emit(sink, DIAG_F3107, d->data->span,
+                  "%s: the condition of split `%s` takes text for a number, %s", d->path, p->name, what);
+    diag_help(sink, "text is compared with text: field(\"day\") == \"mon\"");
+    return st;
 }
 
 /* Looks everything up, and checks that operators meet as many operands as they need, numbers or text. */
 static enum status prepare(const struct data_set *d, const struct split_part *p, const struct array_file *f,
                            struct ready *out, struct diag_sink *sink)
 {
-    bool is_text[DEPTH];
+    const char *text_of[DEPTH]; /* what is text, in words; NULL = a number */
     int n = 0;
     for (uint32_t i = 0; i < p->n_step; i++) {
         const char *s = p->step[i];
         struct ready *r = &out[i];
         *r = (struct ready){.op = OP_NONE};
-        bool text = s[0] == '"';
+        const char *text = s[0] == '"' ? arena_printf(sink->arena, "%s\"", s) : NULL;
         if (s[0] == '.') {
             TRY(find_column(d, f, s + 1, sink, &r->field));
-            text = file_type_is_text(r->field->type);
+            text = file_type_is_text(r->field->type) ? column_text(sink->arena, r->field) : NULL;
         } else if (text || s[0] == '=') {
             r->constant = (struct operand_value){text ? 0 : strtod(s + 1, NULL), text ? s + 1 : NULL};
         } else if (!(r->op = find_op(s)) || n < op_table[r->op].n_min) {
             return bad_formula(d, p->name, sink);
         } else {
             n -= op_table[r->op].n_min;
-            bool other = is_text[n + op_table[r->op].n_min - 1], any = is_text[n] || other;
-            if (any && (op_table[r->op].sig != SIG_EQUAL || is_text[n] != other)) {
-                enum status st =
-                    diag_emit(sink, DIAG_F3107, d->data->span,
-                              "the condition of split `%s` takes text of %s for a number", p->name, d->path);
-                diag_help(sink, "text is compared with text: field(\"day\") == \"mon\"");
-                return st;
+            const char *left = text_of[n], *right = text_of[n + op_table[r->op].n_min - 1];
+            if ((left || right) && (op_table[r->op].sig != SIG_EQUAL || !left != !right)) {
+                return text_as_number(d, p, left ? left : right, sink);
             }
         }
         if (n >= DEPTH) {
             return bad_formula(d, p->name, sink);
         }
-        is_text[n++] = text;
+        text_of[n++] = text;
     }
-    return n == 1 && !is_text[0] ? ST_OK : bad_formula(d, p->name, sink);
+    return n == 1 && !text_of[0] ? ST_OK : bad_formula(d, p->name, sink);
 }
 
 static double compute(struct arena *scratch, const struct ready *r, uint32_t n_step, int64_t row)
@@ -137,7 +148,7 @@ enum status condition_parts(struct arena *a, const struct data_set *d, const str
     for (int64_t i = 0; i < d->stored; i++) {
         part_of[i] = d->n_part;
     }
-    for (uint32_t k = 0; k < d->n_part && st == ST_OK; k++) {
+    for (uint32_t k = 0; k < d->n_part && st == ST_OK && d->stored; k++) { /* no rows have no types */
         const struct split_part *p = &d->data->parts[k];
         struct ready *ready = arena_array(a, struct ready, p->n_step);
         struct arena *scratch = arena_new();

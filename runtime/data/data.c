@@ -104,16 +104,19 @@ static enum status check_member(struct data_set *d, const struct data_field *fie
                                 const struct array *x, const char **first, struct span at,
                                 struct diag_sink *sink)
 {
-    if (x->note && !(field->kind == SOURCE_TIME && file_type_is_text(x->type))) {
+    bool is_text = file_type_is_text(x->type),
+         takes_text = field->kind == SOURCE_TIME || field->kind == SOURCE_CLASS;
+    if (x->note && !(is_text ? takes_text : field->fills)) {
         enum status st = array_need_numbers(x, d->path, sink);
         diag_note(sink, "the data set `%s` uses it for its member `%s`", d->data->name, field->name);
         return st;
     }
-    if (file_type_is_text(x->type) && field->kind != SOURCE_TIME) {
+    if (is_text && !takes_text) {
         enum status st =
             diag_emit(sink, DIAG_F3107, at, "member `%s` of %s is text and cannot be the %s member `%s`",
                       name, d->path, dtype_name(field->type.dtype), field->name);
-        diag_help(sink, "store a number for each name: np.unique(names, return_inverse=True)[1]");
+        diag_help(sink, "%s: i32 = classes(\"%s\", [\"a\", \"b\"]) gives each text its place in the list",
+                  field->name, name);
         return st;
     }
     if (field->n_column && x->rank != 1) {
@@ -180,7 +183,7 @@ struct data_source made_source(struct arena *a, const char *name, enum file_type
 /* What the kinds TRAIN, START and FIRST hold is not in the file: window.c. */
 static bool is_stored(const struct data_field *f)
 {
-    return f->kind == SOURCE_FIELD || f->kind == SOURCE_BYTES || f->kind == SOURCE_TIME;
+    return f->kind <= SOURCE_CLASS;
 }
 
 /* The opened file: its bytes, and its arrays unless nobody asks for them. */
@@ -223,8 +226,13 @@ static enum status find_fields(struct arena *a, const struct graph *g, struct da
                 field->kind == SOURCE_FIELD && !field->n_column ? field->source : s->at[k]->name;
             TRY(check_member(d, field, name, s->at[k], &first, at, sink));
         }
+        for (uint32_t k = 0; k < s->n && field->fills; k++) {
+            s->at[k] = filled_array(a, s->at[k], field->fill);
+        }
         if (field->kind == SOURCE_TIME) {
             TRY(time_array(a, d, s->at[0], field->source, at, sink, &s->at[0]));
+        } else if (field->kind == SOURCE_CLASS) {
+            TRY(class_array(a, d, s->at[0], field, at, sink, &s->at[0]));
         }
     }
     return ST_OK;
@@ -234,7 +242,7 @@ static bool needs_arrays(const struct data *d)
 {
     bool needs = d->split == SPLIT_FIELD || d->split == SPLIT_CONDITION || !d->n_field;
     for (uint32_t i = 0; i < d->n_field; i++) {
-        needs |= d->field[i].kind == SOURCE_FIELD || d->field[i].kind == SOURCE_TIME;
+        needs |= d->field[i].kind <= SOURCE_CLASS && d->field[i].kind != SOURCE_BYTES;
     }
     return needs;
 }

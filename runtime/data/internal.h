@@ -22,6 +22,15 @@ bool windows_size(struct arena *a, const struct graph *g, dim size, int64_t *out
 MUST_CHECK enum status time_array(struct arena *a, const struct data_set *d, const struct array *x,
                                   const char *name, struct span at, struct diag_sink *sink,
                                   const struct array **out);
+/* cells.c: an array of i32, for each text its place in the list of `classes`; F3104 for a text that is not in
+ * it. Numbers are taken as their shortest text. */
+MUST_CHECK enum status class_array(struct arena *a, const struct data_set *d, const struct array *x,
+                                   const struct data_field *f, struct span at, struct diag_sink *sink,
+                                   const struct array **out);
+/* x, or a copy in f64 with `fill` in place of NaN. Not for text. */
+const struct array *filled_array(struct arena *a, const struct array *x, double fill);
+/* Element i as text: strings as they are, numbers as shortest decimals. */
+const char *cell_text(struct arena *a, const struct array *x, int64_t i);
 /* A source of one array made here: `rows` elements of type t. */
 struct data_source made_source(struct arena *a, const char *name, enum file_type t, int64_t rows,
                                const void *bytes);

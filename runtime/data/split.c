@@ -4,15 +4,6 @@
 
 enum { MAX_PARTS = 1024 };
 
-/* Text of one value of the split field: strings as they are, numbers as shortest decimals. */
-static const char *split_value(struct arena *a, const struct array *x, int64_t row)
-{
-    if (file_type_is_text(x->type)) {
-        return array_string(a, x, row);
-    }
-    return arena_printf(a, "%.17g", array_number(x, row));
-}
-
 static uint32_t find_part(const struct data_set *d, const char *name)
 {
     uint32_t i = 0;
@@ -31,7 +22,7 @@ static enum status classify(struct arena *a, struct data_set *d, const struct ar
     uint32_t last_part = 0;
     d->part = arena_array(a, struct data_part, MAX_PARTS);
     for (int64_t i = 0; i < d->stored; i++) {
-        const char *value = split_value(scratch, x, i);
+        const char *value = cell_text(scratch, x, i);
         if (!last || strcmp(last, value) != 0) {
             last_part = find_part(d, value);
             last = value;
@@ -190,6 +181,9 @@ static enum status no_part(const struct data_set *d, const struct phase *p, stru
         if (i < 20) {
             text_printf(&t, "%s\"%s\"", i ? ", " : "", names[i]);
         }
+    }
+    if (d->n_part > 20) {
+        text_printf(&t, " and %u more", d->n_part - 20);
     }
     enum status st = diag_emit(sink, DIAG_F3105, p->span, "data set `%s` has no split \"%s\"; it has %s",
                                d->data->name, p->split, t.at);

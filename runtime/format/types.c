@@ -137,16 +137,16 @@ enum status array_need_numbers(const struct array *x, const char *path, struct d
         return ST_OK;
     }
     if (!x->note) {
-        return diag_emit(sink, DIAG_F3107, NO_SPAN, "%s: `%s` is text, and numbers are needed", path,
-                         x->name);
+        return diag_emit(sink, DIAG_F3107, NO_SPAN, "%s: %s%s%s is text, and numbers are needed", path,
+                         x->name[0] ? "`" : "the array", x->name, x->name[0] ? "`" : "");
     }
     enum status st = diag_emit(sink, text ? DIAG_F4004 : DIAG_F4005, NO_SPAN, "%s: column `%s`, %s", path,
                                x->name, x->note);
-    diag_help(sink, !text ? "fill the cell or remove the row; gml invents no values"
+    diag_help(sink, !text ? "fill the cell, remove the row, or say what stands for it: field(.., missing = 0)"
                     : strstr(x->note, "decimal comma")
                         ? "decimals are written with a point, such as 1.5"
-                        : "correct the cell; where the column holds names, write a "
-                          "number for each into the file: 0, 1, 2");
+                        : "correct the cell; where the column holds names, "
+                          "classes(\"column\", [\"a\", \"b\"]) gives each its number");
     return st;
 }
 

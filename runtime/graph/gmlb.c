@@ -15,7 +15,7 @@
 #include "runtime/graph/gmlb_message.h"
 #include "runtime/graph/shape.h"
 
-enum { VERSION = 2, HEADER = 32 };
+enum { VERSION = 3, HEADER = 32 };
 static const char magic[8] = "\211GMLB\r\n\032";
 
 static uint32_t crc32c(const uint8_t *p, size_t n)

@@ -85,7 +85,15 @@ struct config {
  * first row, out of a field. TRAIN: bool by stored row, whether it is in the part "train" (without splits:
  * all). For every row that phases see, START: the stored row at which its windows begin, FIRST: whether the
  * row before it, in the file, is none of its part. */
-enum source_kind { SOURCE_FIELD, SOURCE_BYTES, SOURCE_TIME, SOURCE_TRAIN, SOURCE_START, SOURCE_FIRST };
+enum source_kind {
+    SOURCE_FIELD,
+    SOURCE_BYTES,
+    SOURCE_TIME,
+    SOURCE_CLASS,
+    SOURCE_TRAIN,
+    SOURCE_START,
+    SOURCE_FIRST
+};
 /* One array of a data set as stored in the file, before the text's transformation. A member that is computed
  * from several arrays has one of these for each, side by side and with one var. */
 struct data_field {
@@ -95,6 +103,10 @@ struct data_field {
     /* columns("a", "c".."f"): pairs of first and last, "a" "a" "c" "f"; none for field(..) */
     const char **column;
     uint32_t n_column;
+    const char **names; /* classes("a", [..]): the texts, whose places are the values */
+    uint32_t n_names;
+    bool fills; /* field("a", missing = v): NaN and cells without a value are read as `fill` */
+    double fill;
     struct type type; /* of a row as stored, without the row axis */
     uint32_t var;     /* VAR_DATA the transformed rows go to */
     val raw; /* `read` node of the raw rows in the data phase: var of kind DATA with key "digits.x#raw" */

@@ -39,7 +39,7 @@ static const char *const dtypes[] = {
 static const char *const config_kinds[] = {"fixed", "dim", "live"};
 static const char *const var_kinds[] = {"param", "state", "data"};
 static const char *const split_kinds[] = {"none", "field", "fraction", "rows", "condition"};
-static const char *const source_kinds[] = {"field", "bytes", "time", "train", "start", "first"};
+static const char *const source_kinds[] = {"field", "bytes", "time", "class", "train", "start", "first"};
 static const char *const metric_modes[] = {"mean", "sum", "last", "min", "max"};
 static const char *const phase_kinds[] = {"init", "data", "user", "run"};
 static const char *const run_kinds[] = {"block", "go", "repeat", "every", "save", "stop"};
@@ -90,7 +90,10 @@ static const struct field field_fields[] = {FIELD(data_field, STR, name),
                                             FIELD(data_field, TYPE, type),
                                             FIELD(data_field, U32, var),
                                             FIELD(data_field, VAL, raw),
-                                            ARRAY(data_field, STRS, "column", column, n_column)};
+                                            ARRAY(data_field, STRS, "column", column, n_column),
+                                            ARRAY(data_field, STRS, "class", names, n_names),
+                                            FIELD(data_field, BOOL, fills),
+                                            FIELD(data_field, F64, fill)};
 static const struct record field_record = RECORD("field", data_field, field_fields);
 
 static const struct field data_fields[] = {

@@ -64,8 +64,8 @@ static void verify_data(struct verify *k, uint32_t i)
     for (uint32_t f = 0; ok && f < d->n_field; f++) {
         const struct data_field *x = &d->field[f];
         ok = x->name && x->source && x->kind <= SOURCE_FIRST && x->n_column % 2 == 0 &&
-             type_valid(k->g, &x->type) && x->var < k->g->vars.n &&
-             (x->var == 0 || k->g->vars.at[x->var].data == i + 1) &&
+             (x->kind == SOURCE_CLASS) == (x->n_names > 0) && type_valid(k->g, &x->type) &&
+             x->var < k->g->vars.n && (x->var == 0 || k->g->vars.at[x->var].data == i + 1) &&
              (x->raw == 0 || (verify_node_of(k, x->raw, d->phase) && k->g->nodes.at[x->raw].op == OP_read));
     }
     if (!ok) {

@@ -67,7 +67,7 @@ static void forget_members(struct graph *g, uint32_t phase)
         struct phase *fill = &g->phases.at[d->phase];
         uint32_t n = 0, commits = 0;
         for (uint32_t k = 0; k < d->n_field; k++) {
-            bool counts = d->field[k].kind <= SOURCE_TIME; /* arrays of the file */
+            bool counts = d->field[k].kind <= SOURCE_CLASS; /* arrays of the file */
             n += counts && reads[d->field[k].var];
         }
         if (!n && g->phases.at[phase].data == i + 1) {

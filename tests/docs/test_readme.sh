@@ -26,8 +26,12 @@ for document in README.md grammar/README.md; do
     done
     [ $n -gt 1 ] || { echo "$document: no example found"; exit 1; }
     # `check`: of a data file that is not here; `parse`: forms that are not compiled yet. No example without a mark.
-    block $document check 1 >"$work/check.gml"
-    [ ! -s "$work/check.gml" ] || gmlc --check "$work/check.gml"
+    n=1
+    while text=$(block $document check $n) && [ -n "$text" ]; do
+        printf '%s\n' "$text" >"$work/check.gml"
+        gmlc --check "$work/check.gml"
+        n=$((n + 1))
+    done
     block $document parse 1 >"$work/parse.gml"
     [ ! -s "$work/parse.gml" ] || gmlc --emit=ast "$work/parse.gml" >/dev/null
     awk -v doc=$document '/^```gml/ && last !~ /^<!-- test: / { print doc ":" NR ": an example without a mark"; bad = 1 }

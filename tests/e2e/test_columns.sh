@@ -36,6 +36,52 @@ refused 1 "E2023]: the name of a column must be a string" 's/"temperature"\.\./1
 refused 1 "E1004]: \`columns\` has no argument" 's/columns(.*)/columns(from = "rain")/'
 refused 1 "found a range" 's/output x = d.x/output x = f32("a".."b")/'
 refused 1 "E0100]" 's/"humidity"/"pressure".."humidity"/'
+# labels as text and cells without a number, from the text and from the graph file
+cat >flowers.csv <<'C'
+id,sepal,petal,species
+1,5.1,1.4,setosa
+2,,1.3,setosa
+3,7.0,4.7,versicolor
+4,6.4,na,versicolor
+5,6.3,6.0,virginica
+C
+cat >flowers.gml <<'G'
+gml 1
+config kinds = ["setosa", "versicolor", "virginica"]
+data flowers = "flowers.csv" {
+    split = (small = field("id") < 3, large = field("id") >= 3)
+    x: f32[2] = columns("sepal", "petal", missing = -1)
+    seen: f32 = f32(isfinite(field("sepal", missing = inf)))
+    y: i32    = classes("species", kinds)
+    id: i32   = classes("id", ["5", "4", "3", "2", "1"])
+    twice: f32 = 2 * field("sepal", missing = 2.5)
+}
+phase predict on flowers{batch = 2} as d { output x = d.x, seen = d.seen, y = d.y, id = d.id, twice = d.twice }
+G
+cat >wanted <<'C'
+x.0,x.1,seen,y,id,twice
+5.1,1.4,1,0,4,10.2
+-1,1.3,0,0,3,5
+7,4.7,1,1,2,14
+6.4,-1,1,1,1,12.8
+6.3,6,1,2,0,12.6
+C
+"$bin/gmlrun" predict flowers.gml --device cpu >got 2>log && cmp wanted got || { cat got log; bad=1; }
+"$bin/gmlc" flowers.gml -o page.gmlb && "$bin/gmlrun" predict page.gmlb --device cpu >got 2>log && cmp wanted got || { cat got log; bad=1; }
+cp flowers.gml page.gml
+refused 3 "F3104]: \`species\` of flowers.csv, row 4: \"virginica\" is none of the 3 classes" 's/"virginica"/"virginca"/'
+refused 3 "did you mean \"virginca\"?" 's/"virginica"/"virginca"/'
+refused 3 "add \"virginica\" to the list of \`classes\`" 's/, "virginica"//'
+refused 3 "F4005]: flowers.csv: column \`sepal\`, line 3, column 2: \`\` is a missing value" 's/, missing = 2.5//'
+refused 3 "F4004]: flowers.csv: column \`species\`, line 2" 's/"sepal", "petal"/"sepal", "species"/'
+refused 3 "F4004]: flowers.csv: column \`species\`" 's/classes("species", kinds)/field("species")/'
+refused 3 "F3104]: member \`petal\` of flowers.csv, row 0: 1.4 does not fit i32" 's/f32\[2\]/i32[2]/;s/"sepal", "petal"/"petal", "id"/'
+refused 1 "E1007]: the class \"setosa\" stands in the list twice" 's/"virginica"/"setosa"/'
+refused 1 "E2023]: the classes must be a list of strings, found \"species\"" 's/, kinds)/, "species")/'
+refused 1 "E2023]: the name of a class must be a string" 's/, kinds)/, [1, 2])/'
+refused 1 "E2023]: what stands for a missing value must be a number, found \"none\"" 's/missing = 2.5/missing = "none"/'
+refused 1 "E2030]: the member \`y\` is declared f32[] for a row" 's/y: i32/y: f32/'
+refused 1 "E1005]: \`classes\` needs the argument \`names\`" 's/, kinds)/)/'
 # a field of another shape than the member: the text makes one of the other
 cat >digits.gml <<G
 gml 1

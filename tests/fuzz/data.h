@@ -23,10 +23,12 @@ static const struct fuzz_model {
      "    split = (train = field(\"k\") < 2 and field(\"s\") != \"x\", test = field(\"k\") >= 2 or "
      "field(\"s\") == \"x\")\n"
      "    t: i32[n] = window(timestamp(\"t\") // 60, n)\n"
-     "    x: f32[n, 2] = window(columns(\"a\"..\"b\"), n) |> standardize\n"
+     "    x: f32[n, 2] = window(columns(\"a\"..\"b\", missing = 0), n) |> standardize\n"
+     "    c: i32 = window(classes(\"s\", [\"ab\", \"x\", \"y\", \"n\", \"a\"]), 1)\n"
      "    y: i32 = window(\"k\", 1, offset = n)\n"
      "}\n"
-     "phase eval on d{split = \"train\", batch = 4} as r { metric m = mean(r.x) + f32(sum(r.t) + sum(r.y)) "
+     "phase eval on d{split = \"train\", batch = 4} as r { metric m = mean(r.x) + f32(sum(r.t) + sum(r.c) + "
+     "sum(r.y)) "
      "}\n"
      "run { eval }\n"},
     {'n', "input.npz",

@@ -174,3 +174,117 @@ write("24-latin1.csv", b"a,b\n1,\xe9\n")
 write("24-blank-line.csv", "a\n1\n\n2\n")
 write("24-empty.csv", "")
 write("25-unknown.bin", bytes([1, 2, 3, 4, 5, 6, 7]))
+
+
+# -- files of data sets: NN-MODEL-what.* goes through a run of MODEL.gml, a model that is not wrong itself
+def rows(name, head, good, bad):
+    write(name, "\n".join([head, *good, bad]) + "\n")
+
+
+write("times.gml", """gml 1
+data d = "d.csv" {
+    split = (train = field("k") < 2 and field("s") != "x", test = field("k") >= 2 or field("s") == "z")
+    t: i32[2] = window(timestamp("t") // 60, 2)
+    x: f32[2, 2] = window(columns("a".."b"), 2) |> standardize
+}
+phase eval on d{split = "train", batch = 2} as r { metric m = mean(r.x) + f32(sum(r.t)) }
+run { eval }
+""")
+head, good = "t,a,b,k,s", ["2016-02-28 00:00,1,2,0,y", "2016-02-28 01:00,2,3,1,y", "2016-02-29,3,4,1,y"]
+for what, bad in [("month", "2016-13-01,4,5,1,y"), ("day", "2015-02-29,4,5,1,y"), ("clock", "2016-02-29 24:00,4,5,1,y"), ("zone", "2016-02-29 12:00+1,4,5,1,y"),
+                  ("order", "29.02.2016,4,5,1,y"), ("empty", ",4,5,1,y"), ("far", "2116-01-01,4,5,1,y"), ("number", "2016-02-29,4,high,1,y"),
+                  ("missing", "2016-02-29,4,,1,y"), ("condition-text", "2016-02-29,4,5,one,y"), ("condition-missing", "2016-02-29,4,5,,y")]:
+    rows(f"24-times-{what}.csv", head, good, bad)
+rows("24-times-both.csv", head, good, "2016-02-29,4,5,0,z")
+rows("24-times-condition-number.csv", head, [g[:-1] + "1" for g in good], "2016-02-29,4,5,1,1")
+rows("24-times-column.csv", "t,a,b,c,s", good, "2016-02-29,4,5,2,y")
+rows("24-times-more-columns.csv", "t,a,q,b,k,s", [g.replace(",", ",7,", 1) for g in good], "2016-02-29,7,4,5,1,y")
+rows("24-times-backwards.csv", "t,b,a,k,s", good, "2016-02-29,4,5,1,y")
+rows("24-times-none.csv", head, ["2016-02-28 00:00,1,2,2,y"], "2016-02-28 01:00,2,3,2,y")
+rows("24-times-no-window.csv", head, [good[0], good[1].replace("1,y", "2,y")], good[2])
+write("24-times-header.csv", head + "\n")
+write("labels.gml", """gml 1
+data d = "d.csv" {
+    x: f32[2] = columns("a", "b", missing = 0)
+    n: i32 = field("n", missing = 7)
+    y: i32 = classes("s", ["yes", "no"])
+}
+phase eval on d{batch = 2} as r { metric m = mean(r.x) + f32(sum(r.y) + sum(r.n)) }
+run { eval }
+""")
+for what, bad in [("name", "4,5,1,noo"), ("other", "4,5,1,perhaps"), ("none", "4,5,1,"), ("text", "4,low,1,no"), ("filled", "4,,,no\n,,1.5,yes")]:
+    rows(f"24-labels-{what}.csv", "a,b,n,s", ["1,2,3,yes", ",na,,no"], bad)
+rows("24-labels-numbers.csv", "a,b,n,s", ["1,2,3,1"], "1,2,3,0")
+rows("24-labels-missing-number.csv", "a,b,n,s", ["1,2,3,1"], "1,2,3,")
+write("bytes.gml", """gml 1
+data d = "d.txt" {
+    split = (train = 0.9, val = 0.1)
+    ids: i32[4] = window(bytes(), 4, stride = 3)
+    fresh: bool = first_of_sequence()
+}
+phase eval on d{split = "val", batch = 2, lanes = true} as r { metric m = f32(max(r.ids)) using max }
+run { eval }
+""")
+write("25-bytes-empty.txt", "")
+write("25-bytes-short.txt", "a text of 30 bytes, val has 3\n")
+write("25-bytes-lanes.txt", "one window, but two lanes are wanted in val\n")
+write("rows.gml", """gml 1
+data d = "d.npz" {
+    split = field("part")
+    x: f32[2] = standardize(field("x"))
+    y: i32 = field("y")
+    z: bool = field("z")
+}
+phase eval on d{split = "train", batch = 2} as r { metric m = mean(r.x) + f32(sum(r.y)) + mean(f32(r.z)) }
+run { eval }
+""")
+
+
+def array(descr, shape, data):
+    h = header(descr, "False", shape)
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(h) + 1) + h.encode() + b"\n" + data
+
+
+def members(name, **change):
+    at = {"part": array("|S5", "(3,)", b"traintest\0train"), "x": array("<f4", "(3, 2)", struct.pack("<6f", *range(6))),
+          "y": array("|u1", "(3,)", bytes([1, 2, 3])), "z": array("|b1", "(3,)", bytes([0, 1, 1]))}
+    at.update(change)
+    npz("24-rows-" + name, [(k + ".npy", v) for k, v in at.items() if v])
+
+
+members("no-part", part=None)
+members("longer-part", part=array("|S5", "(4,)", b"traintest\0traintrain"))
+members("wide-part", part=array("|S5", "(3, 1)", b"traintest\0train"))
+members("no-train", part=array("|S5", "(3,)", b"Traintest\0Train"))
+members("single", x=array("<f4", "()", bytes(4)))
+members("wider", x=array("<f4", "(3, 3)", bytes(36)))
+members("longer", x=array("<f4", "(4, 2)", bytes(32)))
+members("none", x=array("<f4", "(0, 2)", b""), y=array("|u1", "(0,)", b""), z=array("|b1", "(0,)", b""), part=array("|S5", "(0,)", b""))
+members("text", y=array("|S1", "(3,)", b"abc"))
+members("half", y=array("<f4", "(3,)", struct.pack("<3f", 1, 2.5, 3)))
+members("no-bool", z=array("|u1", "(3,)", bytes([0, 1, 2])))
+members("other-name", y=None, Y=array("|u1", "(3,)", bytes(3)))
+write("draw.gml", """gml 1
+phase eval {
+    let eps = rand.normal([2, 3])
+    metric m = sum(eps)
+}
+run { eval }
+""")
+npy("23-draw-shape", header(shape="(3, 2)"), bytes(24))
+npy("23-draw-axes", header(shape="(6,)"), bytes(24))
+npy("23-draw-large", header("<f8", shape="(2, 3)"), struct.pack("<6d", 1, 2, 1e39, 0, 0, 0))
+npy("23-draw-text", header("|S1", shape="(2, 3)"), b"abcdef")
+npz("23-draw-two", [("x.npy", x), ("y.npy", x)])
+npz("23-draw-nothing", [])
+write("net.gml", """gml 1
+import nn
+let net = nn.Linear{2}
+phase eval { metric m = sum(net(ones([3, 2]))) }
+run { eval }
+""")
+tensors("21-net-missing", "{" + entry("net.w", "F32", [2, 2], 0, 16) + "}", bytes(16))
+tensors("21-net-unexpected", "{" + entry("net.w", "F32", [2, 2], 0, 16) + "," + entry("net.b", "F32", [2], 16, 24) + "," + entry("net.c", "F32", [1], 24, 28) + "}", bytes(28))
+tensors("21-net-shape", "{" + entry("net.w", "F32", [2, 3], 0, 24) + "," + entry("net.b", "F32", [2], 24, 32) + "}", bytes(32))
+tensors("21-net-type", "{" + entry("net.w", "I32", [2, 2], 0, 16) + "," + entry("net.b", "F32", [2], 16, 24) + "}", bytes(24))
+tensors("22-net-nan", "{" + entry("net.w", "F32", [2, 2], 0, 16) + "," + entry("net.b", "F32", [2], 16, 24) + "}", struct.pack("<6f", 1, 2, 3, float("nan"), float("inf"), 0))

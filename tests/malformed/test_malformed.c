@@ -1,7 +1,8 @@
 /* Inputs that are wrong in one way each (files/, made by make.py): every one is refused with its exit code,
  * place and code, as golden.txt says; of array files the message too (of models, tests/compile has the
- * messages). Graph files depend on the operator table, so they are made here. tests/format and tests/graph
- * cut and flip every byte. On a difference the new text is left in the build folder as malformed.txt.
+ * messages). Files of data sets, draws and weights are those of a model that reads them. Graph files depend
+ * on the operator table, so they are made here. tests/format and tests/graph cut and flip every byte. On a
+ * difference the new text is left in the build folder as malformed.txt.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "runtime/base/seam.h"
 #include "runtime/format/format.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/run.h"
 #include "tests/graph/common.h"
 
 static struct text shown;
@@ -53,13 +55,50 @@ static enum status use_model(const char *name, struct diag_sink *s)
     return plan_build(g, &p, arena, s, &plan);
 }
 
+/* NN-MODEL-what.*: the model takes the file for its data, its draw or its weights. */
+static const char *user_of(const char *name)
+{
+    const char *from = strchr(name, '-') + 1, *to = strchr(from, '-');
+    const char *model = to ? arena_printf(arena, "%.*s.gml", (int)(to - from), from) : NULL;
+    return model && access(model, R_OK) == 0 ? model : NULL;
+}
+static enum status use_file(const char *model, const char *name, struct diag_sink *s)
+{
+    static const char *const draw = "eval.eps";
+    struct data_override file = {"d", name}, from = {draw, name};
+    bool draws = !strcmp(model, "draw.gml"), net = !strcmp(model, "net.gml");
+    struct compile_options c = {.std_path = GML_SOURCE "/models/std", .override = &draw, .n_override = draws};
+    struct run_options o = {.folder = "",
+                            .device = "cpu",
+                            .threads = 1,
+                            .steps = -1,
+                            .quiet = true,
+                            .max_skips = 8,
+                            .data = &file,
+                            .n_data = !draws && !net,
+                            .override = &from,
+                            .n_override = draws,
+                            .weights = net ? name : NULL};
+    struct graph *g;
+    struct run *r;
+    struct summary out;
+    TRY(gml_compile(arena, model, &c, s, &g));
+    TRY(run_open(g, &o, s, &r));
+    enum status st = run_eval(r, &out);
+    run_close(r);
+    return st;
+}
+
 static void show(const char *name)
 {
     struct diag_sink s;
     size_t n = strlen(name);
     bool is_model = n > 4 && !strcmp(name + n - 4, ".gml");
+    const char *user = user_of(name);
     diag_init(&s, arena, NULL);
-    if (is_model) {
+    if (user) {
+        put_sink(name, use_file(user, name, &s), &s, true);
+    } else if (is_model) {
         put_sink(name, use_model(name, &s), &s, false);
     } else {
         put_sink(name, read_arrays(name, &s), &s, true);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "runtime/base/seam.h"
-#include "runtime/data/data.h"
+#include "runtime/data/internal.h"
 #include "tests/suite.h"
 
 static struct arena *arena;
@@ -34,13 +34,15 @@ static void set_up(void)
 static void tear_down(void)
 {
     unlink(arena_printf(arena, "%s/d.npz", folder));
+    unlink(arena_printf(arena, "%s/d.safetensors", folder));
     rmdir(folder);
     arena_free(arena);
 }
 
 static void write_file(const struct array *x, uint32_t n)
 {
-    ck_assert_int_eq(npz_write(arena_printf(arena, "%s/d.npz", folder), x, n, &sink), ST_OK);
+    data->path = x->type == FT_BF16 ? "d.safetensors" : "d.npz";
+    ck_assert_int_eq(arrays_write(arena_printf(arena, "%s/%s", folder, data->path), x, n, &sink), ST_OK);
 }
 
 static struct array member(const char *name, enum file_type t, int64_t rows, int64_t columns,
@@ -223,6 +225,172 @@ START_TEST(conversion_is_exact_or_refused)
     ck_assert(convert(FT_BOOL, &(unsigned char){1}, 1, DT_F32, &out) && out.f == 1);
     ck_assert(convert(FT_U8, &(unsigned char){1}, 1, DT_BOOL, &out) && out.b == 1);
     ck_assert(!convert(FT_U8, &(unsigned char){2}, 1, DT_BOOL, &out));
+    ck_assert(convert(FT_I32, &(int32_t){-9}, 4, DT_F64, &out) && out.d == -9);
+    ck_assert(convert(FT_BF16, "\x81\x3f", 2, DT_BF16, &out) && !memcmp(out.bytes, "\x81\x3f", 2));
+    ck_assert(convert(FT_F32, &(float){1.00390625f}, 4, DT_BF16, &out) && !memcmp(out.bytes, "\x80\x3f", 2));
+    ck_assert(convert(FT_F64, &(double){NAN}, 8, DT_BF16, &out));
+    ck_assert(convert(FT_F64, &(double){-INFINITY}, 8, DT_BF16, &out) && !memcmp(out.bytes, "\x80\xff", 2));
+    ck_assert(!convert(FT_F32, &(float){3.4e38f}, 4, DT_BF16, &out)); /* beyond 2^128 - 2^119 */
+    ck_assert(!convert(FT_F32, &(float){0.5f}, 4, DT_BOOL, &out));
+    ck_assert_msg(strstr(sink.list.at[0].help, ": f32`") != NULL, "%s", sink.list.at[0].help);
+}
+END_TEST
+
+/* Seconds since the first row, which is the first text of each pair; NO: the text is refused. */
+START_TEST(times_are_read_or_refused)
+{
+    enum { NO = INT32_MIN };
+    static const struct {
+        const char *first, *text;
+        int32_t seconds;
+    } cases[] = {
+        {"2016-07-01 00:00:00", "2016-07-01 13:45:01", 49501},
+        {"2016-07-01", "2016-07-01T00:01", 60},
+        {"2016/02/28", "2016/03/01", 2 * 86400},
+        {"2015-02-28", "2015-03-01", 86400},
+        {"1900-02-28", "1900-03-01", 86400},
+        {"2000-02-28", "2000-03-01", 2 * 86400},
+        {"1999-12-31 23:59:59", "2000-01-01", 1},
+        {"2000-01-01", "1999-12-31 23:59:59", -1},
+        {"1970-01-01", "2038-01-19 03:14:07", INT32_MAX},
+        {"1970-01-01", "2038-01-19 03:14:08", NO},
+        {"1970-01-01", "1901-12-14", -2147472000},
+        {"1970-01-01", "1901-12-13 20:45:51", NO},
+        {"2016-01-01 12:00Z", "2016-01-01 12:00:00+01:30", -5400},
+        {"2016-01-01 12:00-00:30", "2016-01-01T12:30Z", 0},
+        {"2016-01-01 00:00:00.75", "2016-01-01 00:00:01.5", 0},
+        {"2016-01-01 00:00:00.25", "2016-01-01 00:00:01.5", 1},
+        {"2016-12-31 23:59:60", "2017-01-01", 0},
+        {"2016-01-01", "2016-13-01", NO},
+        {"2016-01-01", "2016-00-01", NO},
+        {"2016-01-01", "2016-01-00", NO},
+        {"2016-01-01", "2016-01-32", NO},
+        {"2016-01-01", "2015-02-29", NO},
+        {"2016-01-01", "1900-02-29", NO},
+        {"2016-01-01", "2016-01/02", NO},
+        {"2016-01-01", "2016-1-2", NO},
+        {"2016-01-01", "2016:01:02", NO},
+        {"2016-01-01", "20160102", NO},
+        {"2016-01-01", "02.01.2016", NO},
+        {"2016-01-01", "", NO},
+        {"2016-01-01", "2016-01-02 ", NO},
+        {"2016-01-01", "2016-01-02 24:00", NO},
+        {"2016-01-01", "2016-01-02 -1:00", NO},
+        {"2016-01-01", "2016-01-02 12", NO},
+        {"2016-01-01", "2016-01-02 12:60", NO},
+        {"2016-01-01", "2016-01-02 12:00:61", NO},
+        {"2016-01-01", "2016-01-02 12:00:", NO},
+        {"2016-01-01", "2016-01-02 12:0a", NO},
+        {"2016-01-01", "2016-01-02 12:00 PM", NO},
+        {"2016-01-01", "2016-01-02 12:00:00,5", NO},
+        {"2016-01-01", "2016-01-02 12:00:00.5/", NO},
+        {"2016-01-01", "2016-01-02 12:00:00.5x", NO},
+        {"2016-01-01", "2016-01-02 12:00+2:00", NO},
+        {"2016-01-01", "2016-01-02 12:00+24:00", NO},
+        {"2016-01-01", "2016-01-02 12:00+01", NO},
+        {"2016-01-01", "2016-01-02 12:00+01:60", NO},
+        {"2016-01-01", "2016-01-02 12:00ZZ", NO},
+    };
+    struct data_set d = {.path = "d.csv"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text[] = {cases[i].first, cases[i].text};
+        struct array x = {.name = "t", .type = FT_STRING, .item_bytes = sizeof *text, .rank = 1, .dim = {2}};
+        const struct array *out;
+        x.bytes = text;
+        x.n_bytes = sizeof text;
+        diag_init(&sink, arena, NULL);
+        enum status st = time_array(arena, &d, &x, "t", NO_SPAN, &sink, &out);
+        ck_assert_msg(st == (cases[i].seconds == NO ? ST_DATA : ST_OK), "%s", cases[i].text);
+        if (st != ST_OK) {
+            expect_refused(DIAG_F3104, arena_printf(arena, "row 1: `%s` is", cases[i].text));
+        } else {
+            ck_assert_msg(array_number(out, 1) == cases[i].seconds, "%s: %g", cases[i].text,
+                          array_number(out, 1));
+        }
+    }
+    double numbers[] = {100, 160.5, 40, INFINITY};
+    struct array x = member("t", FT_F64, 4, 0, numbers, 8);
+    const struct array *out;
+    ck_assert_int_eq(time_array(arena, &d, &x, "t", NO_SPAN, &sink, &out), ST_DATA);
+    x.dim[0] = 3;
+    ck_assert_int_eq(time_array(arena, &d, &x, "t", NO_SPAN, &sink, &out), ST_OK);
+    ck_assert(array_number(out, 0) == 0 && array_number(out, 1) == 60 && array_number(out, 2) == -60);
+    x.dim[0] = 0;
+    ck_assert_int_eq(time_array(arena, &d, &x, "t", NO_SPAN, &sink, &out), ST_OK);
+}
+END_TEST
+
+/* Splits that a graph file can ask for although no text does, and fields that cannot name parts. */
+START_TEST(forged_splits_are_refused)
+{
+    static int32_t x[1100];
+    for (int i = 0; i < 1100; i++) {
+        x[i] = i;
+    }
+    struct array m[] = {member("x", FT_I32, 4, 0, x, 4), member("wide", FT_I32, 4, 2, x, 4),
+                        member("long", FT_I32, 5, 0, x, 4), member("one", FT_I32, 1, 0, x, 4)};
+    m[3].rank = 0;
+    struct split_part part[2] = {{.name = "a", .fraction = 0.6, .from = -1, .to = 2},
+                                 {.name = "b", .fraction = 0.5, .from = 2, .to = 1}};
+    static const struct {
+        enum split_kind kind;
+        const char *field;
+        double fraction;
+        int64_t from, to;
+        enum diag_code code;
+        const char *text;
+    } cases[] = {
+        {SPLIT_FIELD, "wide", 0, 0, 0, DIAG_F3102, "found rank 2 with 4 rows"},
+        {SPLIT_FIELD, "long", 0, 0, 0, DIAG_F3102, "found rank 1 with 5 rows"},
+        {SPLIT_FIELD, "one", 0, 0, 0, DIAG_F3102, "is a single value"},
+        {SPLIT_FIELD, "none", 0, 0, 0, DIAG_F3101, "has no member `none`"},
+        {SPLIT_FRACTION, "", 0.6, 0, 0, DIAG_F3105, "fraction 0.5 of split `b`"},
+        {SPLIT_FRACTION, "", -0.1, 0, 0, DIAG_F3105, "fraction -0.1 of split `a`"},
+        {SPLIT_FRACTION, "", NAN, 0, 0, DIAG_F3105, "fraction nan of split `a`"},
+        {SPLIT_ROWS, "", 0, -1, 2, DIAG_F3105, "takes rows -1..2"},
+        {SPLIT_ROWS, "", 0, 3, 2, DIAG_F3105, "takes rows 3..2"},
+        {SPLIT_ROWS, "", 0, 0, 5, DIAG_F3105, "takes rows 0..5, but"},
+        {(enum split_kind)99, "", 0, 0, 0, DIAG_I0001, "unknown kind of split 99"},
+    };
+    struct data_sets *s;
+    write_file(m, 4);
+    add_field("x", DT_I32, 4, 0);
+    data->parts = part;
+    data->n_part = 2;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sink.list.n = 0;
+        data->split = cases[i].kind;
+        data->split_field = cases[i].field;
+        part[0].fraction = cases[i].fraction;
+        part[0].from = cases[i].from;
+        part[0].to = cases[i].to;
+        ck_assert_int_ne(data_open(g, folder, NULL, 0, &sink, &s), ST_OK);
+        expect_refused(cases[i].code, cases[i].text);
+    }
+    data->split = SPLIT_ROWS;
+    part[0].from = 1;
+    part[0].to = part[1].to = -1; /* to the end */
+    s = open_ok();
+    ck_assert(s->at[0].part[0].row0 == 1 && s->at[0].part[0].rows == 3 && s->at[0].part[1].rows == 2);
+    data_close(s);
+    /* more values than parts; and only the first 20 of them are named */
+    m[0] = member("x", FT_I32, 1025, 0, x, 4);
+    write_file(m, 1);
+    data->n_field = 0;
+    data->split = SPLIT_FIELD;
+    data->split_field = "x";
+    sink.list.n = 0;
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3105, "more than 1024 different values");
+    m[0] = member("x", FT_I32, 1024, 0, x, 4);
+    write_file(m, 1);
+    add_phase("train");
+    s = open_ok();
+    int64_t(*rows)[2];
+    sink.list.n = 0;
+    ck_assert_int_eq(data_split_rows(s, arena, &sink, &rows), ST_DATA);
+    expect_refused(DIAG_F3105, "\"19\" and 1004 more");
+    data_close(s);
 }
 END_TEST
 
@@ -373,11 +541,13 @@ START_TEST(forged_conditions_are_refused)
                                      {"\"mon"},
                                      {".x", "=1", "nothing"},
                                      {".x", "\"mon", "eq"}};
-    int32_t x[] = {5, 6, 7};
-    struct array m[] = {member("x", FT_I32, 3, 0, x, 4)};
+    int32_t x[] = {5, 6, 7, 8, 9, 10};
+    double f[] = {0, NAN, -2};
+    struct array m[] = {member("x", FT_I32, 3, 0, x, 4), member("wide", FT_I32, 3, 2, x, 4),
+                        member("long", FT_I32, 4, 0, x, 4), member("f", FT_F64, 3, 0, f, 8)};
     struct split_part part = {.name = "train"};
     struct data_sets *s;
-    write_file(m, 1);
+    write_file(m, 4);
     add_field("x", DT_I32, 3, 0);
     data->split = SPLIT_CONDITION;
     data->parts = &part;
@@ -389,6 +559,39 @@ START_TEST(forged_conditions_are_refused)
         ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
         expect_refused(i < 5 ? DIAG_F3105 : DIAG_F3107, "condition of split `train`");
     }
+    const char *deep[80];
+    for (int i = 0; i < 40; i++) {
+        deep[i] = ".x";
+        deep[40 + i] = i < 39 ? "add" : "nothing";
+    }
+    static const char *const others[] = {".wide", ".long", ".none"};
+    static const char *const texts[] = {"needs one value for each of the 3 rows; it has 2 axes",
+                                        "it has 1 axes and 4 rows", "has no member `none`"};
+    part.step = deep;
+    part.n_step = 79;
+    sink.list.n = 0;
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3105, "cannot be computed"); /* deeper than any text gives */
+    for (size_t i = 0; i < 3; i++) {
+        part.step = (const char **)&others[i];
+        part.n_step = 1;
+        sink.list.n = 0;
+        ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+        expect_refused(i < 2 ? DIAG_F3102 : DIAG_F3101, texts[i]);
+    }
+    static const char *rows_of[][4] = {{".f"}, {".f", "=1", "put"}, {".f", "f32"}, {".f", "=2", "where"}};
+    for (size_t i = 1; i < 4; i++) { /* no row of one or two numbers */
+        part.step = rows_of[i];
+        part.n_step = i == 2 ? 2 : 3;
+        sink.list.n = 0;
+        ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+        expect_refused(DIAG_F3105, "cannot be computed");
+    }
+    part.step = rows_of[0]; /* a number other than 0 counts; NaN does not */
+    part.n_step = 1;
+    s = open_ok();
+    ck_assert(s->at[0].part[0].rows == 1 && s->at[0].order[0] == 2);
+    data_close(s);
     static const char *good[] = {".x", "=2", "mod", "=0", "eq"};
     part.step = good;
     part.n_step = 5;
@@ -406,6 +609,8 @@ int main(void)
     tcase_add_test(t, fractions_and_ranges_keep_the_order);
     tcase_add_test(t, unknown_split_lists_what_there_is);
     tcase_add_test(t, conversion_is_exact_or_refused);
+    tcase_add_test(t, times_are_read_or_refused);
+    tcase_add_test(t, forged_splits_are_refused);
     tcase_add_test(t, csv_columns_are_fields);
     tcase_add_test(t, columns_of_a_csv_file);
     tcase_add_test(t, columns_of_arrays);
