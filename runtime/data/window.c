@@ -153,7 +153,7 @@ enum status data_can_fit(const struct data_sets *s, uint32_t index, struct diag_
     for (uint32_t i = 0; i < d->data->n_field; i++) {
         needs |= d->data->field[i].kind == SOURCE_TRAIN;
     }
-    if (!needs || fits || !d->data->path) {
+    if (!needs || fits) { /* nor is a set that is not opened, which has no parts */
         return ST_OK;
     }
     enum status st =

@@ -601,9 +601,137 @@ START_TEST(forged_conditions_are_refused)
 }
 END_TEST
 
+/* Sizes of windows that no file could fit, as a graph file or --set may ask for them. */
+START_TEST(windows_have_sizes)
+{
+    int32_t x[] = {1, 2, 3, 4, 5};
+    struct array m[] = {member("x", FT_I32, 5, 0, x, 4)};
+    struct data_sets *s;
+    write_file(m, 1);
+    add_field("x", DT_I32, 5, 0);
+    dim n = dim_symbol(&g->dims, "n"), one = dim_const(&g->dims, 1), two = dim_const(&g->dims, 2);
+    vec_push(arena, &g->configs, ((struct config){.name = "rate", .kind = CONFIG_LIVE, .value = 3}));
+    vec_push(arena, &g->configs, ((struct config){.name = "n", .kind = CONFIG_DIM, .symbol = n}));
+    vec_push(arena, &g->configs,
+             ((struct config){.name = "two", .kind = CONFIG_DIM, .value = 2, .symbol = two}));
+    static const double none[] = {0, -1, 2e12, NAN};
+    for (int k = 0; k < 2; k++) {
+        data->extent = k ? one : n;
+        data->stride = k ? n : one;
+        for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+            diag_init(&sink, arena, NULL);
+            g->configs.at[1].value = none[i];
+            ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_MODEL);
+            expect_refused(DIAG_E3102, k ? "the stride of `d`, `n`, is no whole number from 1 here"
+                                         : "the window of `d`, `n`, is no whole number from 1 here");
+        }
+    }
+    data->stride = 0; /* none */
+    diag_init(&sink, arena, NULL);
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_MODEL);
+    expect_refused(DIAG_E3102, "the stride of `d`");
+    data->stride = n;
+    data->extent = dim_symbol(&g->dims, "m"); /* of no config */
+    diag_init(&sink, arena, NULL);
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_MODEL);
+    expect_refused(DIAG_E3102, "the window of `d`, `m`");
+    data->extent = two;
+    g->configs.at[1].value = 2;
+    add_phase(NULL);
+    s = open_ok(); /* 0 1, 2 3 */
+    ck_assert(s->at[0].rows == 2 && s->at[0].stored == 5 && s->at[0].start[1] == 2);
+    data_close(s);
+}
+END_TEST
+
+/* Two members that ask which rows come first have one answer; a part without rows to be fitted on. */
+START_TEST(sources_that_are_made)
+{
+    int32_t x[] = {1, 2, 3};
+    struct array m[] = {member("x", FT_I32, 3, 0, x, 4)};
+    struct split_part part = {.name = "train", .from = 1, .to = 3};
+    write_file(m, 1);
+    add_field("x", DT_I32, 3, 0);
+    add_field("f", DT_BOOL, 3, 0);
+    add_field("g", DT_BOOL, 3, 0);
+    add_field("t", DT_BOOL, 3, 0);
+    data->field[1].kind = data->field[2].kind = SOURCE_FIRST;
+    data->field[3].kind = SOURCE_TRAIN;
+    data->split = SPLIT_ROWS;
+    data->parts = &part;
+    data->n_part = 1;
+    struct data_sets *s = open_ok();
+    static const unsigned char first[] = {1, 1, 0}, train[] = {0, 1, 1};
+    char *image = arena_alloc(arena, 4096);
+    ck_assert_int_eq(data_fill(s, 0, &plan, image, &sink), ST_OK);
+    ck_assert_mem_eq(image + 512, first, 3);
+    ck_assert_mem_eq(image + 768, first, 3);
+    ck_assert_mem_eq(image + 1024, train, 3);
+    ck_assert_int_eq(data_can_fit(s, 0, &sink), ST_OK);
+    data_close(s);
+    part.from = 3;
+    s = open_ok();
+    ck_assert_int_eq(data_can_fit(s, 0, &sink), ST_DATA);
+    expect_refused(DIAG_F3105, "has no row of it");
+    plan.var[1].view.dim[0] = 2; /* planned for other rows than there are */
+    diag_init(&sink, arena, NULL);
+    ck_assert_int_ne(data_fill(s, 0, &plan, image, &sink), ST_OK);
+    expect_refused(DIAG_I0001, "planned wrongly");
+    data_close(s);
+    data->path = "d.npz";
+    m[0].dim[0] = 0; /* a file without rows, and a field that nothing reads */
+    m[0].n_bytes = 0;
+    write_file(m, 1);
+    data->field[1].raw = 0;
+    part.from = part.to = 0;
+    for (int i = 1; i <= 4; i++) {
+        plan.var[i].view.dim[0] = 0;
+    }
+    s = open_ok();
+    ck_assert_int_eq(data_fill(s, 0, &plan, image, &sink), ST_OK);
+    data_close(s);
+    data->path = NULL; /* nothing of it is used */
+    s = open_ok();
+    ck_assert_int_eq(data_can_fit(s, 0, &sink), ST_OK);
+    data_close(s);
+}
+END_TEST
+
+START_TEST(files_without_what_is_wanted)
+{
+    int32_t x[] = {1, 2, 3};
+    struct array m[25];
+    struct data_sets *s;
+    for (int i = 0; i < 25; i++) {
+        m[i] = member(arena_printf(arena, "array_%d", i), FT_I32, 3, 0, x, 4);
+    }
+    write_file(m, 25);
+    add_field("images", DT_I32, 3, 0);
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3101, "`array_19` and 5 more");
+    write_file(m, 0);
+    diag_init(&sink, arena, NULL);
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3101, "it has nothing");
+    data->path = "";
+    diag_init(&sink, arena, NULL);
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3101, "names no file");
+    data->path = "x"; /* a short name is no CSV file either */
+    ck_assert_int_eq(npz_write(arena_printf(arena, "%s/x", folder), m, 2, &sink), ST_OK);
+    diag_init(&sink, arena, NULL);
+    ck_assert_int_eq(data_open(g, folder, NULL, 0, &sink, &s), ST_DATA);
+    expect_refused(DIAG_F3101, "has no member `images`");
+    unlink(arena_printf(arena, "%s/x", folder));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("data");
+    tcase_add_test(t, windows_have_sizes);
+    tcase_add_test(t, sources_that_are_made);
+    tcase_add_test(t, files_without_what_is_wanted);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, split_by_text_field_reorders_stably);
     tcase_add_test(t, fractions_and_ranges_keep_the_order);
