@@ -23,7 +23,8 @@ struct compile_options {
     uint32_t n_override;
     const char *dump_after; /* pass name or NULL; printed to stdout as text */
     bool verify_each;       /* verify after every pass; on in debug builds and CI */
-    bool no_passes;         /* only the passes that give meaning (autodiff, guard) */
+    bool no_passes;         /* only the passes that give meaning (autodiff, guard, narrow) */
+    bool bf16;              /* --precision bf16 (compiler/passes/narrow.c) */
 };
 /* Compiles `path`. `sources` of the sink is set to the graph's. */
 MUST_CHECK enum status gml_compile(struct arena *a, const char *path, const struct compile_options *o,

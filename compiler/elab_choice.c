@@ -177,7 +177,10 @@ static struct value run_cast(struct elab *e, struct bcall *c)
     }
     val v = want_tensor(e, x, c->span[0], arena_printf(e->arena, "the argument of `%s`", c->b->name), NULL);
     build_at(e, c->span_at);
-    return tensor_value(build_cast(&e->b, v, t), x.unit);
+    bool pin =
+        e->options->bf16 && t == DT_F32 && v && node_type(e->g, v).dtype == DT_F32; /* passes/narrow.c */
+    return tensor_value(pin ? build_attrs(&e->b, OP_cast, &v, 1, (int64_t[]){t}, 1) : build_cast(&e->b, v, t),
+                        x.unit);
 }
 
 /* bitcast(x): an f32 becomes the i32 with its bits, an i32 the f32. */

@@ -91,6 +91,11 @@ static enum status read_pairs(struct gml *g, const struct gml_options *o)
     return ST_OK;
 }
 
+static bool precision_is(const struct gml_options *o, const char *name)
+{
+    return strcmp(o->precision ? o->precision : "f32", name) == 0;
+}
+
 static enum status read_options(struct gml *g, const char *path)
 {
     const struct gml_options *o = &g->o;
@@ -109,10 +114,12 @@ static enum status read_options(struct gml *g, const char *path)
                              .max_skips = LIMIT_SKIPS_IN_ROW,
                              .quiet = true,
                              .stop = o->stop};
-    if (o->precision && strcmp(o->precision, "f32") != 0 && strcmp(o->precision, "f64") != 0) {
-        return diag_emit(&g->sink, DIAG_U0003, NO_SPAN, "options.precision is `%s`; use f32 or f64",
-                         o->precision);
+    if (!precision_is(o, "f32") && !precision_is(o, "tf32") && !precision_is(o, "bf16") &&
+        !precision_is(o, "f64")) {
+        return diag_emit(&g->sink, DIAG_U0003, NO_SPAN,
+                         "options.precision is `%s`; use f32, tf32, bf16 or f64", o->precision);
     }
+    g->run_options.precision = kept(g, o->precision);
     return read_pairs(g, o);
 }
 
@@ -128,8 +135,10 @@ static enum status open_model(struct gml *g, const char *path)
                                           .n_include = count_of(g->o.include),
                                           .std_path = g->o.std ? g->o.std : model_std_folder(g->arena),
                                           .set = set,
-                                          .n_set = r->n_set},
-                              .f64 = g->o.precision && strcmp(g->o.precision, "f64") == 0};
+                                          .n_set = r->n_set,
+                                          .bf16 = precision_is(&g->o, "bf16")},
+                              .tf32 = precision_is(&g->o, "tf32"),
+                              .f64 = precision_is(&g->o, "f64")};
     TRY(model_load(g->arena, path, &o, &g->sink, &g->graph));
     if (!model_is_compiled(path)) {
         r->n_set = 0; /* done by the compiler */

@@ -47,7 +47,7 @@ struct gml_message {
 struct gml_options {
     size_t size;                /* sizeof(struct gml_options): fields beyond it are not read */
     const char *device;         /* "cpu", "cuda", "cuda:1"; NULL: cuda where it works, else cpu */
-    const char *precision;      /* "f32" or "f64" */
+    const char *precision;      /* "f32", "tf32", "bf16" or "f64" */
     const char *const *set;     /* "name=value" for configs, ended by NULL */
     const char *const *data;    /* "set=file" for data sets, ended by NULL */
     const char *const *include; /* folders of imported files, ended by NULL */

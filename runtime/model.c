@@ -99,6 +99,13 @@ static enum status read_graph(struct arena *a, const char *path, const struct mo
     if (o->compile.n_include) {
         return diag_emit(sink, DIAG_U0005, NO_SPAN, "`-I` has no use: %s is compiled already", path);
     }
+    if (o->compile.bf16) {
+        enum status st =
+            diag_emit(sink, DIAG_U0005, NO_SPAN,
+                      "`--precision bf16` is decided when a model is compiled; %s is compiled already", path);
+        diag_help(sink, "give the .gml file");
+        return st;
+    }
     TRY(file_read(a, path, LIMIT_GRAPH_BYTES, &bytes, &n, sink));
     TRY(gmlb_read(a, path, bytes, n, sink, out));
     sink->sources = &(*out)->sources;
@@ -108,13 +115,23 @@ static enum status read_graph(struct arena *a, const char *path, const struct mo
     return ST_OK;
 }
 
+static enum status load(struct arena *a, const char *path, const struct model_options *o,
+                        struct diag_sink *sink, struct graph **out)
+{
+    if (model_is_compiled(path)) {
+        return read_graph(a, path, o, sink, out);
+    }
+    return o->f64 ? compile_f64(a, path, o, sink, out) : gml_compile(a, path, &o->compile, sink, out);
+}
+
 enum status model_load(struct arena *a, const char *path, const struct model_options *o,
                        struct diag_sink *sink, struct graph **out)
 {
     *out = NULL;
     TRY(model_check(a, path, sink));
-    if (model_is_compiled(path)) {
-        return read_graph(a, path, o, sink, out);
+    TRY(load(a, path, o, sink, out));
+    if (o->tf32) {
+        graph_products_tf32(*out);
     }
-    return o->f64 ? compile_f64(a, path, o, sink, out) : gml_compile(a, path, &o->compile, sink, out);
+    return ST_OK;
 }

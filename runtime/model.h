@@ -10,12 +10,13 @@ const char *model_std_folder(struct arena *a);
 
 struct model_options {
     struct compile_options compile;
+    bool tf32;  /* products of operands rounded to TF32 */
     bool f64;   /* in f64 from before the passes on, so that constants are folded in f64 too */
     bool exact; /* for finite differences: bf16 of the text too, and values under stop_grad are kept
                    (gml_hold_stops); only with f64, only for .gml */
 };
 /* The graph lives in the arena; `sources` of the sink becomes the graph's. Errors: those of the compiler and
- * of gmlb_read; U0005 for an include folder with a .gmlb file. `set` of a .gmlb file is the caller's
+ * of gmlb_read; U0005 for an include folder, or compile.bf16, with a .gmlb file. `set` of a .gmlb file is the caller's
  * (run_open). */
 MUST_CHECK enum status model_load(struct arena *a, const char *path, const struct model_options *o,
                                   struct diag_sink *sink, struct graph **out);

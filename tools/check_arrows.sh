@@ -25,7 +25,7 @@ function folder_of(path,    part, n) {
 }
 # tables anyone may include; the operator enum belongs to the operator table
 function is_table(path) {
-    return path == "kernels/ops.def" || path == "kernels/ops.h" || path == "kernels/op_flags.h" || path == "kernels/vocab.h" || path ~ /^runtime\/base\/[a-z_]*\.def$/
+    return path == "kernels/ops.def" || path == "kernels/ops.h" || path == "kernels/op_flags.h" || path == "kernels/precision.def" || path == "kernels/vocab.h" || path ~ /^runtime\/base\/[a-z_]*\.def$/
 }
 /^[ \t]*#[ \t]*include[ \t]*"/ {
     path = $0

@@ -46,12 +46,13 @@ struct call {
 };
 /* Fills call.run from the options; refuses what comes later. */
 MUST_CHECK enum status call_options(struct call *c);
-bool is_device(const char *name);            /* cpu, cuda, cuda:N */
-bool call_is_f64(const struct call *c);      /* --precision f64 */
-bool call_is_compiled(const struct call *c); /* MODEL is a .gmlb file */
+bool is_device(const char *name);                               /* cpu, cuda, cuda:N */
+bool call_is_f64(const struct call *c);                         /* --precision f64 */
+bool call_precision_is(const struct call *c, const char *name); /* --precision NAME, f32 without it */
+bool call_is_compiled(const struct call *c);                    /* MODEL is a .gmlb file */
 /* Reads a file whose name ends in .gmlb, compiles any other. */
 MUST_CHECK enum status call_graph(struct call *c, struct graph **out);
-/* The same in f32 whatever --precision says. May be called again: each call gives a graph of its own. */
+/* The same as with --precision bf16 or else f32. May be called again: each call gives a graph of its own. */
 MUST_CHECK enum status call_graph_f32(struct call *c, struct graph **out);
 /* Compiles in f64 whatever --precision says, with the values under stop_grad kept: for gradcheck. */
 MUST_CHECK enum status call_graph_f64(struct call *c, struct graph **out);

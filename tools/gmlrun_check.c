@@ -2,6 +2,7 @@
 #include "runtime/run/check.h"
 #include <math.h>
 #include <string.h>
+#include "runtime/graph/precision.h"
 #include "tools/gmlrun.h"
 
 static const char *shape_of(struct arena *a, int rank, const int64_t *size)
@@ -131,10 +132,22 @@ static enum status other_side(struct call *c, struct compare_side *b)
                          "`--against` takes cpu-f64, cpu-f32, cuda or cuda:N, not `%s`", text);
     }
     b->options.device = f64 || f32 ? "cpu" : text;
+    bool bf16 = call_precision_is(c, "bf16");
     if (f64) {
-        graph_set_precision(b->graph, DT_F64);
+        (bf16 ? graph_all_f64(b->graph) : graph_set_precision(b->graph, DT_F64));
+    } else if (f32 && bf16) {
+        graph_all_f32(b->graph);
+    } else if (!f32 && call_precision_is(c, "tf32")) {
+        graph_products_tf32(b->graph);
     }
+    b->options.precision = f64 ? "f64" : f32 ? "f32" : c->run.precision;
     return ST_OK;
+}
+
+/* Of losses, relative: their sums are f32, so what counts is how products round and how long errors grow. */
+static double usual_tolerance(const struct call *c)
+{
+    return call_precision_is(c, "bf16") ? 5e-2 : call_precision_is(c, "tf32") ? 5e-3 : 1e-3;
 }
 
 static const char *value_text(struct call *c, const struct graph *g, const struct compare_value *v)
@@ -222,7 +235,7 @@ enum status command_compare(struct call *c)
 {
     struct compare k;
     struct compare_side a = {NULL, c->run}, b = {NULL, c->run};
-    double tolerance = c->o.at[OPT_TOLERANCE].given ? c->o.at[OPT_TOLERANCE].real : 1e-3;
+    double tolerance = c->o.at[OPT_TOLERANCE].given ? c->o.at[OPT_TOLERANCE].real : usual_tolerance(c);
     if (tolerance < 0) {
         return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--tolerance` takes a number, 0 or more");
     }
@@ -231,6 +244,8 @@ enum status command_compare(struct call *c)
     TRY(other_side(c, &b));
     if (call_is_f64(c)) {
         graph_set_precision(a.graph, DT_F64);
+    } else if (call_precision_is(c, "tf32")) {
+        graph_products_tf32(a.graph);
     }
     c->run.stop = catch_signals();
     struct compare_side *side[] = {&a, &b};
@@ -240,8 +255,8 @@ enum status command_compare(struct call *c)
         side[i]->options.steps = c->run.steps >= 0 ? c->run.steps : COMPARE_STEPS;
     }
     TRY(run_compare(&a, &b, tolerance, c->arena, &c->sink, &k));
-    k.a = arena_printf(c->arena, "%s %s", k.a, graph_precision(a.graph));
-    k.b = arena_printf(c->arena, "%s %s", k.b, graph_precision(b.graph));
+    k.a = arena_printf(c->arena, "%s %s", k.a, a.options.precision);
+    k.b = arena_printf(c->arena, "%s %s", k.b, b.options.precision);
     if (c->o.at[OPT_JSON].given) {
         compare_json(c, a.graph, &k);
     } else {

@@ -4,10 +4,15 @@
 #include "tools/common_program.h"
 #include "tools/gmlrun.h"
 
-bool call_is_f64(const struct call *c)
+bool call_precision_is(const struct call *c, const char *name)
 {
     const struct option_value *p = &c->o.at[OPT_PRECISION];
-    return p->given && strcmp(p->text, "f64") == 0;
+    return strcmp(p->given ? p->text : "f32", name) == 0;
+}
+
+bool call_is_f64(const struct call *c)
+{
+    return call_precision_is(c, "f64");
 }
 
 bool call_is_compiled(const struct call *c)
@@ -32,7 +37,8 @@ static struct model_options options_of(struct call *c, bool f64)
                                               .set = set,
                                               .n_set = c->run.n_set,
                                               .override = draws,
-                                              .n_override = c->run.n_override},
+                                              .n_override = c->run.n_override,
+                                              .bf16 = !f64 && call_precision_is(c, "bf16")},
                                   .f64 = f64};
 }
 
@@ -51,6 +57,7 @@ enum status call_graph_f32(struct call *c, struct graph **out)
 enum status call_graph(struct call *c, struct graph **out)
 {
     struct model_options o = options_of(c, call_is_f64(c));
+    o.tf32 = call_precision_is(c, "tf32");
     TRY(load(c, &o, out));
     c->run.n_set = call_is_compiled(c) ? c->run.n_set : 0; /* the compiler has set them */
     return ST_OK;

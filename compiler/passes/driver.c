@@ -33,7 +33,7 @@ enum status run_passes(struct graph *in, const struct compile_options *o, struct
     }
     for (uint32_t i = 0; i < n_passes; i++) {
         const struct pass_info *p = &pass_table[i];
-        if (o->no_passes && !p->meaning) {
+        if ((o->no_passes && !p->meaning) || (p->run == pass_narrow && !o->bf16)) {
             continue;
         }
         if (!p->run(g, sink, &g)) {

@@ -141,7 +141,7 @@ static val simplify_cast(struct rewrite *rw, const struct node *n)
 {
     val x = under(rw, rw->in[0], OP_cast);
     if (node_type(rw->g, rw->in[0]).dtype == n->dtype) {
-        return rw->in[0];
+        return n->dtype == DT_F32 ? 0 : rw->in[0]; /* f32 to f32 is a pin (narrow.c) */
     }
     return x && node_type(rw->g, x).dtype == DT_BOOL ? build_cast(&rw->b, x, (enum dtype)n->dtype) : 0;
 }

@@ -1,10 +1,11 @@
 /* Matrix product: panels of rows (and columns, when there are few rows) on serial OpenBLAS, or plain loops
  * without it. Panels are cut by shape, so a product has the same bits on any number of threads. Transposed
  * factors and repeated batches come as strides. bf16 is widened block by block, so that all sums are those of
- * f32.
+ * f32; for TF32 f32 is rounded block by block.
  */
 #ifndef T
 #include "kernels/cpu/cpu.h"
+#include "runtime/base/tf32.h"
 #ifdef GML_OPENBLAS
 #include <cblas.h>
 #endif
@@ -100,8 +101,88 @@ static struct tile tile_of(const struct product *p, int64_t unit)
 #define TWICE "kernels/cpu/matmul.c"
 #include "kernels/cpu/twice.h"
 
+/* Factors that are converted block by block: how a block becomes adjacent f32, how a row of sums is stored.
+ */
+struct conversion {
+    size_t size; /* of an element */
+    void (*load)(float *to, const char *from, int64_t stride, int64_t n);
+    void (*store)(char *to, const float *from, int64_t n);
+};
+static void store_bf16(char *to, const float *from, int64_t n)
+{
+    bf16_round_run(to, sizeof(struct bf16), from, n);
+}
+static void load_tf32(float *to, const char *from, int64_t stride, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = tf32_round(*(const float *)(const void *)(from + i * stride));
+    }
+}
+static void store_f32(char *to, const float *from, int64_t n)
+{
+    memcpy(to, from, (size_t)n * sizeof *from);
+}
+static const struct conversion from_bf16 = {sizeof(struct bf16), bf16_widen_run, store_bf16},
+                               to_tf32 = {sizeof(float), load_tf32, store_f32};
+
+/* x[rows, columns] of any strides as adjacent f32. */
+static void load_block(const struct conversion *c, float *to, const char *x, int64_t rows, int64_t columns,
+                       int64_t row, int64_t column)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        c->load(to + i * columns, x + i * row * (int64_t)c->size, column * (int64_t)c->size, columns);
+    }
+}
+
+/* A block of the output: its sums stay in f32 while the inner axis is walked. */
+static void converted_block(const struct conversion *c, const struct product *p, const char *x, const char *w,
+                            char *out, int64_t m, int64_t n)
+{
+    float sum[BLOCK_M * BLOCK_N], left[BLOCK_M * BLOCK_K], right[BLOCK_K * BLOCK_N];
+    int64_t size = (int64_t)c->size;
+    memset(sum, 0, (size_t)(m * n) * sizeof *sum);
+    for (int64_t at = 0; at < p->k; at += BLOCK_K) {
+        int64_t k = min_i64(BLOCK_K, p->k - at);
+        struct product block = {.m = m, .n = n, .k = k, .xm = k, .xk = 1, .wk = n, .wn = 1};
+        load_block(c, left, x + at * p->xk * size, m, k, p->xm, p->xk);
+        load_block(c, right, w + at * p->wk * size, k, n, p->wk, p->wn);
+        tile_f32(&block, left, right, sum, m, n, true);
+    }
+    for (int64_t i = 0; i < m; i++) {
+        c->store(out + i * p->n * size, sum + i * n, n);
+    }
+}
+
+static void converted(const struct conversion *c, void *arena, const struct kargs *k, struct slice s)
+{
+    struct product p;
+    int64_t size = (int64_t)c->size;
+    product_make(&p, k);
+    for (int64_t unit = s.from; unit < s.to; unit++) {
+        struct tile t = tile_of(&p, unit);
+        const char *x = (const char *)cpu_at(arena, &k->in[0]) + t.x * size,
+                   *w = (const char *)cpu_at(arena, &k->in[1]) + t.w * size;
+        char *out = (char *)cpu_at(arena, &k->out[0]) + t.out * size;
+        for (int64_t i = 0; i < t.m; i += BLOCK_M) {
+            for (int64_t j = 0; j < t.n; j += BLOCK_N) {
+                converted_block(c, &p, x + i * p.xm * size, w + j * p.wn * size, out + (i * p.n + j) * size,
+                                min_i64(BLOCK_M, t.m - i), min_i64(BLOCK_N, t.n - j));
+            }
+        }
+    }
+}
+
+static void matmul_bf16(void *arena, const struct kargs *k, struct slice s)
+{
+    converted(&from_bf16, arena, k, s);
+}
+
 void cpu_matmul(void *arena, const struct kargs *k, struct slice s)
 {
+    if (k->n_attr > 0) {
+        converted(&to_tf32, arena, k, s);
+        return;
+    }
     BY_FLOAT(k->out[0].dtype, matmul, arena, k, s);
 }
 
@@ -166,53 +247,6 @@ static void NAME(matmul)(void *arena, const struct kargs *k, struct slice s)
         const T *x = (const T *)cpu_at(arena, &k->in[0]) + t.x,
                 *w = (const T *)cpu_at(arena, &k->in[1]) + t.w;
         NAME(tile)(&p, x, w, (T *)cpu_at(arena, &k->out[0]) + t.out, t.m, t.n, false);
-    }
-}
-
-#else /* for bf16 */
-
-/* x[rows, columns] of any strides as adjacent f32. */
-static void widen_block(float *to, const struct bf16 *x, int64_t rows, int64_t columns, int64_t row,
-                        int64_t column)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        bf16_widen_run(to + i * columns, (const char *)(x + i * row), column * (int64_t)sizeof *x, columns);
-    }
-}
-
-/* A block of the output: its sums stay in f32 while the inner axis is walked. */
-static void block_bf16(const struct product *p, const struct bf16 *x, const struct bf16 *w, struct bf16 *out,
-                       int64_t m, int64_t n)
-{
-    float sum[BLOCK_M * BLOCK_N], left[BLOCK_M * BLOCK_K], right[BLOCK_K * BLOCK_N];
-    memset(sum, 0, (size_t)(m * n) * sizeof *sum);
-    for (int64_t at = 0; at < p->k; at += BLOCK_K) {
-        int64_t k = min_i64(BLOCK_K, p->k - at);
-        struct product block = {.m = m, .n = n, .k = k, .xm = k, .xk = 1, .wk = n, .wn = 1};
-        widen_block(left, x + at * p->xk, m, k, p->xm, p->xk);
-        widen_block(right, w + at * p->wk, k, n, p->wk, p->wn);
-        tile_f32(&block, left, right, sum, m, n, true);
-    }
-    for (int64_t i = 0; i < m; i++) {
-        bf16_round_run((char *)(out + i * p->n), sizeof *out, sum + i * n, n);
-    }
-}
-
-static void matmul_bf16(void *arena, const struct kargs *k, struct slice s)
-{
-    struct product p;
-    product_make(&p, k);
-    for (int64_t unit = s.from; unit < s.to; unit++) {
-        struct tile t = tile_of(&p, unit);
-        const struct bf16 *x = (const struct bf16 *)cpu_at(arena, &k->in[0]) + t.x,
-                          *w = (const struct bf16 *)cpu_at(arena, &k->in[1]) + t.w;
-        struct bf16 *out = (struct bf16 *)cpu_at(arena, &k->out[0]) + t.out;
-        for (int64_t i = 0; i < t.m; i += BLOCK_M) {
-            for (int64_t j = 0; j < t.n; j += BLOCK_N) {
-                block_bf16(&p, x + i * p.xm, w + j * p.wn, out + i * p.n + j, min_i64(BLOCK_M, t.m - i),
-                           min_i64(BLOCK_N, t.n - j));
-            }
-        }
     }
 }
 #endif

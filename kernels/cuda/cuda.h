@@ -16,11 +16,12 @@ enum { CUDA_UNSUPPORTED = -1, CUDA_MAX_LAUNCHES = 64 };
 extern const cuda_kernel_fn cuda_kernels[OP_COUNT];
 
 /* A matrix product for cuBLASLt, in its column-major terms: D[m, n] = A[m, k] B[k, n], all of one
- * float type; bf16 is summed in f32. A and B may be
+ * float type; bf16 is summed in f32, and tf32 rounds f32 factors to TF32. A and B may be
  * transposed; `calls` products of `batch` matrices each, because a library call knows one batch stride only.
  */
 struct gemm {
     uint8_t dtype;
+    bool tf32;
     int64_t m, n, k;
     bool ta, tb;
     int64_t lda, ldb, ldd;

@@ -1,6 +1,6 @@
 /* Matrix products: described for cuBLASLt where it can take the operands, and as an own tiled kernel for the
- * rest (strides without a unit, empty inner axes, no library). Row-major D = X W is column-major D^T = W^T
- * X^T, so the operands change places. */
+ * rest (strides without a unit, empty inner axes, no library; without TF32, which asks for less). Row-major D
+ * = X W is column-major D^T = W^T X^T, so the operands change places. */
 #include "kernels/cuda/describe.h"
 
 /* A row-major [rows, cols] operand seen column-major is [cols, rows]; `transposed` when its columns are the
@@ -42,7 +42,11 @@ bool cudalib_matmul(const struct kargs *k, struct gemm *g)
     struct walk b;
     batch_walk(x, w, out, &b);
     bool td;
-    *g = (struct gemm){.dtype = out->dtype, .m = out->dim[r - 1], .n = out->dim[r - 2], .k = x->dim[r - 1]};
+    *g = (struct gemm){.dtype = out->dtype,
+                       .tf32 = k->n_attr > 0,
+                       .m = out->dim[r - 1],
+                       .n = out->dim[r - 2],
+                       .k = x->dim[r - 1]};
     if (g->m < 1 || g->n < 1 || g->k < 1 || b.n < 1 || b.rank > 2 || g->m > INT32_MAX || g->n > INT32_MAX ||
         g->k > INT32_MAX) {
         return false;

@@ -44,8 +44,8 @@ layer Layer{I: dim, O: dim, G: int = 5, k: int = 3, lo = -1.0, hi = 1.0} {
         let inner = cummax(mix * even + (1 - mix) * seen - j * gap, axis = 0) + j * gap  # ascending, whatever the rows
         let out   = f32(1 + iota(k))[:, _] * step
         let knots = transpose(concat(inner[0] - flip(out, 0), inner, inner[-1] + out, axis = 0))
-        let a0 = permute(bspline(x, grid, k), [1, 0, 2])                # [I, N, M]
-        let a1 = permute(bspline(x, knots, k), [1, 0, 2])
+        let a0 = f32(permute(bspline(x, grid, k), [1, 0, 2]))           # [I, N, M]; least squares need more than bf16
+        let a1 = f32(permute(bspline(x, knots, k), [1, 0, 2]))
         let y  = a0 @ transpose(spl)             # [I, N, O]
         let n  = transpose(a1) @ a1              # [I, M, M]
         let tr = sum(n * eye(M), axis = [-2, -1], keep = true) / M

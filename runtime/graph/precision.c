@@ -1,5 +1,5 @@
-/* Rewrites every f32 of a graph to another float type, in place: nodes, casts, variables, data fields, knobs.
- */
+/* Rewrites every f32 of a graph to another float type, in place: nodes, casts, variables, data fields, knobs;
+ * or marks its products. */
 #include "runtime/graph/precision.h"
 #include "runtime/graph/shape.h"
 
@@ -43,4 +43,24 @@ void graph_set_precision(struct graph *g, enum dtype t)
 void graph_all_f64(struct graph *g)
 {
     rewrite(g, DT_F64, true);
+}
+
+void graph_all_f32(struct graph *g)
+{
+    rewrite(g, DT_F32, true);
+}
+
+void graph_products_tf32(struct graph *g)
+{
+    uint32_t one = g->attrs.n;
+    vec_push(g->arena, &g->attrs, 1);
+    for (val v = 1; v < g->nodes.n; v++) {
+        struct node *n = &g->nodes.at[v];
+        bool user = g->phases.at[n->phase].kind == PHASE_USER;
+        if (n->op == OP_matmul && n->dtype == DT_F32 && n->n_attr == 0 && user) {
+            n->attr = one;
+            n->n_attr = 1;
+        }
+    }
+    graph_rehash(g);
 }

@@ -35,7 +35,7 @@ enum status write_run_json(struct run *r)
                             .command = r->o->command ? r->o->command : "",
                             .device = r->device_name,
                             .device_version = r->device.driver,
-                            .precision = graph_precision(g),
+                            .precision = r->o->precision ? r->o->precision : graph_precision(g),
                             .version = r->o->version ? r->o->version : "",
                             .seed = (int64_t)r->o->seed,
                             .threads = r->threads,

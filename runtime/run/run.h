@@ -29,8 +29,9 @@ struct run_options {
     uint32_t n_override;
     int64_t steps; /* -1 = all */
     uint64_t seed;
-    int threads;     /* 0 = all cores */
-    const char *out; /* run folder; NULL = runs/<model>-<n> */
+    int threads;           /* 0 = all cores */
+    const char *out;       /* run folder; NULL = runs/<model>-<n> */
+    const char *precision; /* for run.json; NULL: what the graph says */
     const char *weights;
     const struct weight_map *map; /* renames tensors of the weights file */
     uint32_t n_map;

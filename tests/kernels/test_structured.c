@@ -1,6 +1,7 @@
 /* Matrix products, gather, put_add, pad, pack, copy, sources and draws against plain loops. Products:
  * tolerance 1e-6 f32, 1e-14 f64, times max(10, 2 sqrt(k)), of max(1, |want|); everything else exact. */
 #include "rig.h"
+#include "runtime/base/tf32.h"
 #include "runtime/base/philox.h"
 #include "tests/suite.h"
 
@@ -21,6 +22,8 @@ static struct operand factor(struct rig *r, enum dtype t, int64_t batches, int64
     return o;
 }
 
+/* Bits of `turn`: x and w transposed; operands rounded to TF32. */
+enum { TF32 = 4 };
 static void product(struct rig *r, enum dtype t, const int64_t *size, int turn, bool repeated, int threads)
 {
     int64_t b = size[0], m = size[1], n = size[2], k = size[3], out[] = {b, m, n};
@@ -31,7 +34,14 @@ static void product(struct rig *r, enum dtype t, const int64_t *size, int turn, 
     rig_fill(r, &r->in[1], 4, -1, 1);
     r->out = rig_tensor(r, t, 3, out);
     rig_fill(r, &r->out, 5, NAN, NAN);
-    rig_run(r, OP_matmul, 2, 0, threads);
+    bool tf32 = turn & TF32;
+    r->attr[0] = 1;
+    rig_run(r, OP_matmul, 2, tf32, threads);
+    for (int64_t i = 0; i < 2; i++) {
+        for (int64_t j = 0; tf32 && j < rig_count(&r->in[i]); j++) {
+            rig_set(r, &r->in[i], rig_place(&r->in[i], j), tf32_round((float)rig_element(r, &r->in[i], j)));
+        }
+    }
     for (int64_t i = 0; i < b * m * n; i++) {
         double want = 0;
         int64_t batch = i / (m * n), row = i / n % m, column = i % n;
@@ -55,10 +65,26 @@ START_TEST(products_match)
     for (int i = 0; i < 12; i++) {
         for (int turn = 0; turn < 4; turn++) {
             product(r, DT_F32, sizes[i], turn, false, 1);
+            product(r, DT_F32, sizes[i], TF32 | turn, true, 2);
             product(r, DT_F64, sizes[i], turn, true, 2);
         }
     }
     rig_free(r);
+}
+END_TEST
+
+START_TEST(tf32_rounds_halves_to_even)
+{
+    const double bit = 1.0 / 1024; /* of 1 */
+    static const double rounded[][2] = {{0.49, 0}, {0.5, 0}, {0.51, 1}, {1.5, 2}, {2.5, 2}, {3, 3}};
+    for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++) {
+        for (int sign = -1; sign <= 1; sign += 2) {
+            float x = (float)(sign * (1 + rounded[i][0] * bit)),
+                  want = (float)(sign * (1 + rounded[i][1] * bit));
+            ck_assert_msg(tf32_round(x) == want, "%.9g: %.9g, not %.9g", x, tf32_round(x), want);
+        }
+    }
+    ck_assert(isinf(tf32_round(INFINITY)) && isnan(tf32_round(NAN)) && tf32_round(0) == 0);
 }
 END_TEST
 
@@ -401,6 +427,7 @@ int main(void)
 {
     TCase *t = tcase_create("structured");
     tcase_add_test(t, products_match);
+    tcase_add_test(t, tf32_rounds_halves_to_even);
     tcase_add_test(t, products_do_not_depend_on_threads);
     tcase_add_test(t, gather_and_put_add);
     tcase_add_test(t, bad_index_sets_the_failure_word);

@@ -1,6 +1,6 @@
-/* Matrix products through cublasLt: f32 with f32 arithmetic (no TF32), no split over K that would need a
- * reduction, workspace from the arena. A product is planned once: descriptors, and the first algorithm of the
- * heuristic, which is a function of shape, device and library. */
+/* Matrix products through cublasLt: f32 with f32 arithmetic unless the product asks for TF32, no split over K
+ * that would need a reduction, workspace from the arena. A product is planned once: descriptors, and the
+ * first algorithm of the heuristic, which is a function of shape, device and library. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,8 +167,10 @@ static cublasStatus_t make_descriptors(struct product *p)
     const struct gemm *g = &p->g;
     int32_t ta = g->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = g->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
     bool f64 = g->dtype == DT_F64;
-    cublasStatus_t s = l->cublasLtMatmulDescCreate(&p->desc, f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                                                   f64 ? CUDA_R_64F : CUDA_R_32F);
+    cublasComputeType_t in = f64       ? CUBLAS_COMPUTE_64F
+                             : g->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                       : CUBLAS_COMPUTE_32F;
+    cublasStatus_t s = l->cublasLtMatmulDescCreate(&p->desc, in, f64 ? CUDA_R_64F : CUDA_R_32F);
     if (s == CUBLAS_STATUS_SUCCESS) {
         s = l->cublasLtMatmulDescSetAttribute(p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof ta);
     }

@@ -1,11 +1,16 @@
-/* matmul: [.., M, K] times [.., K, N], equal leading axes. */
+/* matmul: [.., M, K] times [.., K, N], equal leading axes. An attribute 1 asks for TF32. */
 #include "runtime/graph/shape.h"
 
 bool shape_matmul(struct shape_ctx *c)
 {
     const struct type *x = &c->in[0], *w = &c->in[1];
-    if (!shape_attrs(c, 0, 0) || !shape_min_rank(c, 0, 2) || !shape_min_rank(c, 1, 2) || !shape_float(c, 0)) {
+    bool tf32 = c->s->n_attr > 0;
+    if (!shape_attrs(c, tf32, 0) || !shape_min_rank(c, 0, 2) || !shape_min_rank(c, 1, 2) ||
+        !shape_float(c, 0)) {
         return false;
+    }
+    if (tf32 && (c->s->attr[0] != 1 || x->dtype != DT_F32)) {
+        return shape_fail(c, DIAG_I0001, "TF32 is for products of f32 values");
     }
     if (x->dtype != w->dtype) {
         return shape_pair(c, DIAG_E2002, 0, 1, "element types differ");
