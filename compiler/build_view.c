@@ -209,6 +209,9 @@ val build_leaf(struct build *b, val flat, uint32_t tree, uint32_t leaf)
     s.attr = (int64_t[]){leaf};
     s.n_attr = 1;
     s.type = b->g->vars.at[b->g->trees.at[tree].leaf[leaf]].type;
+    if (graph_node(b->g, flat)->rank == 2) { /* of replicas */
+        s.type = type_stacked(s.type, b->g->n_replicas);
+    }
     s.type.dtype = node_type(b->g, flat).dtype;
     return graph_add(b->g, &s, b->sink);
 }
@@ -224,6 +227,9 @@ val build_pack(struct build *b, uint32_t tree, const val *leaf)
     s.attr = (int64_t[]){tree};
     s.n_attr = 1;
     s.type = build_tree_type(b, tree, t->n_leaf ? node_type(b->g, leaf[0]).dtype : DT_F32);
+    if (t->n_leaf && graph_node(b->g, leaf[0])->rank > b->g->vars.at[t->leaf[0]].type.rank) {
+        s.type = type_stacked(s.type, b->g->n_replicas);
+    }
     return graph_add(b->g, &s, b->sink);
 }
 

@@ -40,6 +40,14 @@ MUST_CHECK enum status gml_elaborate(struct arena *a, const char *path, const ch
 /* Before the passes, for checks of gradients: every value under a stop_grad becomes a `copy` node that stays.
  */
 MUST_CHECK enum status gml_hold_stops(struct graph *in, struct diag_sink *sink, struct graph **out);
+/* R copies of a compiled model that train side by side: in the new graph everything that differs between them
+ * has an axis of R in front (struct graph), and the products of all are one. Replica r has the initial
+ * values, draws and order of rows of a run with seed S + r, and the r-th number of every config that has a
+ * list (config.values: set before). Counters of phases are those of the launches, the same for all. A run
+ * with a `stop when` has a state "replicas.running", bool[R], that commits wait for. `in` stays as it is; the
+ * new graph points to it. Errors: E3112 for an operator that cannot work on several. */
+MUST_CHECK enum status gml_replicate(struct graph *in, uint32_t replicas, struct diag_sink *sink,
+                                     struct graph **out);
 /* Runs the pass list on a graph; returns the new graph. */
 MUST_CHECK enum status run_passes(struct graph *in, const struct compile_options *o, struct diag_sink *sink,
                                   struct graph **out);

@@ -5,7 +5,10 @@
  * is over and the control block shows where it stopped. A launch whose commits were dropped (ok false)
  * advances step, cursor and the skip counters; its finite metric values count, its non-finite ones do not
  * (they stay visible in `now`), so one bad batch does not spoil an epoch; until a finite one comes the value
- * of the visit is the non-finite one.
+ * of the visit is the non-finite one. Of replicas each has its own ok and metrics; a launch counts as dropped
+ * when it was for all of them.
+ *
+ * On a GPU the threads of one block share the metrics: `lane` of `lanes`. Elsewhere there is one lane.
  */
 #ifndef GML_KERNELS_TICK_H
 #define GML_KERNELS_TICK_H
@@ -22,7 +25,8 @@ struct tick_args {
     uint64_t control, ok;
     int64_t rows; /* of the launch; 0 = data-free */
     uint32_t phase, metric0;
-    uint8_t first; /* the launch starts a visit: metrics start anew. The backend sets it */
+    uint16_t replicas; /* values of ok and of each metric; at least 1 */
+    uint8_t first;     /* the launch starts a visit: metrics start anew. The backend sets it */
     uint8_t has_ok, drops_tail, n_metric,
         n_assert; /* drops_tail: an epoch ends when less than `rows` rows are left */
     uint8_t mode[RING_METRICS], is_f64[RING_METRICS];
@@ -31,10 +35,17 @@ struct tick_args {
     uint32_t assert_node[TICK_ASSERTS];
 };
 
-GML_INLINE double tick_value(const char *arena, const struct tick_args *a, int i)
+#if defined(__CUDACC__)
+#define TICK_WAIT() __syncthreads()
+#else
+#define TICK_WAIT() ((void)0)
+#endif
+/* Value k: of metric k / replicas, replica k % replicas. */
+GML_INLINE double tick_value(const char *arena, const struct tick_args *a, int k)
 {
+    int i = k / a->replicas, r = k % a->replicas;
     const char *at = arena + a->value[i];
-    return a->is_f64[i] ? *(const double *)at : (double)*(const float *)at;
+    return a->is_f64[i] ? ((const double *)at)[r] : (double)((const float *)at)[r];
 }
 GML_INLINE void tick_metric(struct metric_control *m, int mode, double x, double weight)
 {
@@ -61,19 +72,18 @@ GML_INLINE void tick_metric(struct metric_control *m, int mode, double x, double
     m->weight += weight;
     m->last = m->sum;
 }
-GML_INLINE void tick_metrics(const char *arena, const struct tick_args *a, struct control *c, int ok)
+GML_INLINE void tick_metric_of(const char *arena, const struct tick_args *a, struct control *c, int k)
 {
-    for (int i = 0; i < a->n_metric; i++) {
-        struct metric_control *m = &c->metric[a->metric0 + i];
-        double x = tick_value(arena, a, i);
-        if (a->first) {
-            m->sum = m->weight = 0;
-        }
-        if (ok || x - x == 0) {
-            tick_metric(m, a->mode[i], x, a->rows > 0 ? (double)a->rows : 1);
-        } else if (m->weight == 0) {
-            m->last = x;
-        }
+    struct metric_control *m = &c->metric[a->metric0 + k];
+    double x = tick_value(arena, a, k);
+    int ok = !a->has_ok || arena[a->ok + k % a->replicas];
+    if (a->first) {
+        m->sum = m->weight = 0;
+    }
+    if (ok || x - x == 0) {
+        tick_metric(m, a->mode[k / a->replicas], x, a->rows > 0 ? (double)a->rows : 1);
+    } else if (m->weight == 0) {
+        m->last = x;
     }
 }
 GML_INLINE void tick_cursor(const struct tick_args *a, struct phase_control *p)
@@ -87,10 +97,8 @@ GML_INLINE void tick_cursor(const struct tick_args *a, struct phase_control *p)
         p->epoch++;
     }
 }
-GML_INLINE void tick_advance(const char *arena, const struct tick_args *a, struct control *c, int ok)
+GML_INLINE void tick_advance(const struct tick_args *a, struct phase_control *p, int ok)
 {
-    struct phase_control *p = &c->phase[a->phase];
-    tick_metrics(arena, a, c, ok);
     p->step++;
     tick_cursor(a, p);
     p->skips += !ok;
@@ -105,33 +113,61 @@ GML_INLINE void tick_publish(volatile uint64_t *seq, uint64_t n)
     __atomic_store_n(seq, n, __ATOMIC_RELEASE);
 #endif
 }
-/* Run by one thread, after everything else of the launch. */
-GML_INLINE void tick(char *arena, const struct tick_args *a, struct ring *ring)
+GML_INLINE int tick_any_ok(const char *arena, const struct tick_args *a)
 {
-    struct control *c = (struct control *)(arena + a->control);
-    const struct phase_control *p = &c->phase[a->phase];
-    int ok = !a->has_ok || arena[a->ok];
+    int any = !a->has_ok;
+    for (int r = 0; r < a->replicas && !any; r++) {
+        any = arena[a->ok + r];
+    }
+    return any;
+}
+GML_INLINE void tick_asserts(const char *arena, const struct tick_args *a, struct control *c)
+{
     for (int i = 0; i < a->n_assert; i++) {
         if (!arena[a->assert_value[i]]) {
             fault_raise(c, FAULT_ASSERT, a->assert_node[i], i, 0);
         }
     }
-    if (c->fault.code == FAULT_NONE) {
-        tick_advance(arena, a, c, ok);
+}
+/* Run by all lanes, after everything else of the launch. */
+GML_INLINE void tick(char *arena, const struct tick_args *a, struct ring *ring, int lane, int lanes)
+{
+    struct control *c = (struct control *)(arena + a->control);
+    struct phase_control *p = &c->phase[a->phase];
+    int ok = tick_any_ok(arena, a), values = a->n_metric * a->replicas;
+    if (lane == 0) {
+        tick_asserts(arena, a, c);
     }
-    int64_t n = ++c->launches;
+    TICK_WAIT();
+    int goes = c->fault.code == FAULT_NONE;
+    int64_t n = c->launches + 1;
     struct ring_slot *s = &ring->slot[(n - 1) % LIMIT_RING_SLOTS];
+    for (int k = lane; k < values; k += lanes) {
+        if (goes) {
+            tick_metric_of(arena, a, c, k);
+        }
+        s->value[k] = c->metric[a->metric0 + k].last;
+        s->now[k] = tick_value(arena, a, k);
+    }
+#if defined(__CUDACC__)
+    __threadfence_system();
+#endif
+    TICK_WAIT(); /* all have read the number and written their values */
+    if (lane) {
+        return;
+    }
+    c->launches = n;
+    if (goes) {
+        tick_advance(a, p, ok);
+    }
     s->phase = (int32_t)a->phase;
     s->skipped = !ok;
     s->step = p->step;
     s->epoch = p->epoch;
     s->skips_in_row = p->skips_in_row;
     s->fault = c->fault;
-    for (int i = 0; i < a->n_metric; i++) {
-        s->value[i] = c->metric[a->metric0 + i].last;
-        s->now[i] = tick_value(arena, a, i);
-    }
     tick_publish(&s->seq, (uint64_t)n);
 }
+#undef TICK_WAIT
 
 #endif

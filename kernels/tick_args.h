@@ -22,7 +22,9 @@ static inline const char *tick_args_make(const struct plan *p, uint32_t variant,
     const struct plan_variant *v = &p->variant[variant];
     const struct phase *ph = &p->graph->phases.at[v->phase];
     memset(out, 0, sizeof *out);
-    if (v->n_metric > RING_METRICS || v->metric0 + v->n_metric > LIMIT_METRICS) {
+    uint32_t replicas = p->graph->replicas ? p->graph->replicas : 1;
+    if (v->n_metric > RING_METRICS || v->n_metric * replicas > RING_VALUES ||
+        v->metric0 + v->n_metric * replicas > LIMIT_METRICS) {
         return "the phase has more metrics than a slot of the metric ring holds";
     }
     if (v->n_assert > TICK_ASSERTS) {
@@ -35,6 +37,7 @@ static inline const char *tick_args_make(const struct plan *p, uint32_t variant,
     out->ok = v->ok.offset;
     out->drops_tail = ph->training || ph->lanes;
     out->metric0 = v->metric0;
+    out->replicas = (uint16_t)(p->graph->phases.at[v->phase].kind == PHASE_USER ? replicas : 1);
     out->n_metric = (uint8_t)v->n_metric;
     for (uint32_t i = 0; i < v->n_metric; i++) {
         out->mode[i] = (uint8_t)v->metric[i].mode;

@@ -33,6 +33,7 @@ enum {
     OPT_OVERRIDE,
     OPT_STAGE,
     OPT_STEPS_PER_LAUNCH,
+    OPT_REPLICAS,
     OPT_LATER,
 };
 extern const struct program_spec gmlrun_spec;
@@ -43,6 +44,14 @@ struct call {
     struct options o;
     const char *command; /* the whole line */
     struct run_options run;
+    uint32_t replicas;          /* 0 = not asked for */
+    struct replica_list *lists; /* configs with a value for each of them; run.set has their first */
+    uint32_t n_lists;
+};
+struct replica_list {
+    const char *name;
+    const char **value;
+    uint32_t n;
 };
 /* Fills call.run from the options; refuses what comes later. */
 MUST_CHECK enum status call_options(struct call *c);

@@ -29,8 +29,9 @@ enum status command_train(struct call *c)
         print_summary(c, &s);
     }
     if ((st == ST_OK || st == ST_STOPPED) && !c->run.quiet) {
-        fprintf(stderr, "%s: weights in %s/weights.safetensors\n", st == ST_OK ? "done" : "stopped",
-                run_folder(r));
+        const char *number = c->replicas ? ".0" : "";
+        fprintf(stderr, "%s: weights in %s/weights%s.safetensors%s\n", st == ST_OK ? "done" : "stopped",
+                run_folder(r), number, c->replicas > 1 ? ", and of the other replicas beside it" : "");
     }
     run_close(r);
     return st;

@@ -54,11 +54,22 @@ enum status call_graph_f32(struct call *c, struct graph **out)
     return load(c, &o, out);
 }
 
+static enum status replicate(struct call *c, struct graph **g)
+{
+    for (uint32_t i = 0; i < c->n_lists; i++) {
+        TRY(graph_configure_list(*g, c->lists[i].name, c->lists[i].value, c->lists[i].n, &c->sink));
+    }
+    return gml_replicate(*g, c->replicas, &c->sink, g);
+}
+
 enum status call_graph(struct call *c, struct graph **out)
 {
     struct model_options o = options_of(c, call_is_f64(c));
     o.tf32 = call_precision_is(c, "tf32");
     TRY(load(c, &o, out));
+    if (c->replicas) {
+        TRY(replicate(c, out));
+    }
     c->run.n_set = call_is_compiled(c) ? c->run.n_set : 0; /* the compiler has set them */
     return ST_OK;
 }

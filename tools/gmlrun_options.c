@@ -64,9 +64,11 @@ static const struct option_spec table[] = {
     [OPT_STEPS_PER_LAUNCH] = {"steps-per-launch", 0, OPTION_INT, "K",
                               "steps of a phase in one launch of the device; same results; default 1",
                               "train"},
+    [OPT_REPLICAS] = {"replicas", 0, OPTION_INT, "R",
+                      "train R copies at once, with seeds S, S+1, ..; --set NAME=A,B,.. gives each its value",
+                      "train summary bench dump"},
     [OPT_LATER] = {"gpus", 0, OPTION_INT, "N", "comes later", NULL},
     {"audit", 0, OPTION_FLAG, NULL, "comes later", NULL},
-    {"replicas", 0, OPTION_INT, "R", "comes later", NULL},
     {"verify-every", 0, OPTION_INT, "N", "comes later", NULL},
     {"cache", 0, OPTION_TEXT, "DIR|none", "comes later", NULL},
 };
@@ -143,6 +145,25 @@ static enum status device_option(struct call *c)
     return ST_OK;
 }
 
+/* `1e-3,3e-4`: commas outside of brackets and quotes. The first value; all of them in the list. */
+static const char *first_of_list(struct arena *a, const char *text, struct replica_list *list)
+{
+    int depth = 0;
+    bool quoted = false;
+    list->value = arena_array(a, const char *, strlen(text) + 1);
+    for (const char *p = text, *from = text;; p++) {
+        quoted ^= *p == '"';
+        depth += !quoted && *p == '[' ? 1 : !quoted && *p == ']' ? -1 : 0;
+        if (!*p || (*p == ',' && !quoted && depth == 0)) {
+            list->value[list->n++] = arena_strndup(a, from, (size_t)(p - from));
+            from = p + 1;
+        }
+        if (!*p) {
+            return list->value[0];
+        }
+    }
+}
+
 static void pair_options(struct call *c)
 {
     const struct option_value *data = &c->o.at[OPT_DATA], *set = &c->o.at[OPT_SET], *map = &c->o.at[OPT_MAP];
@@ -152,8 +173,13 @@ static void pair_options(struct call *c)
     for (uint32_t i = 0; i < data->many.n; i++) {
         d[i] = (struct data_override){data->many.at[i], data->values.at[i]};
     }
+    c->lists = arena_array(c->arena, struct replica_list, set->many.n);
     for (uint32_t i = 0; i < set->many.n; i++) {
-        s[i] = (struct run_set){set->many.at[i], set->values.at[i]};
+        struct replica_list list = {.name = set->many.at[i]};
+        s[i] = (struct run_set){list.name, first_of_list(c->arena, set->values.at[i], &list)};
+        if (list.n > 1) {
+            c->lists[c->n_lists++] = list;
+        }
     }
     for (uint32_t i = 0; i < map->many.n; i++) {
         m[i] = (struct weight_map){map->many.at[i], map->values.at[i]};
@@ -193,6 +219,29 @@ static enum status steps_per_launch_option(struct call *c)
     return ST_OK;
 }
 
+static enum status replicas_option(struct call *c)
+{
+    int64_t n = number(c, OPT_REPLICAS, 0);
+    if (c->o.at[OPT_REPLICAS].given && (n < 1 || n > LIMIT_REPLICAS)) {
+        return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--replicas` takes 1 .. %d", LIMIT_REPLICAS);
+    }
+    c->replicas = (uint32_t)n;
+    for (uint32_t i = 0; i < c->n_lists; i++) {
+        const struct replica_list *l = &c->lists[i];
+        if (l->n != c->replicas) {
+            enum status st =
+                diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--set %s` has %u values for %u replica%s", l->name,
+                          l->n, c->replicas ? c->replicas : 1, c->replicas > 1 ? "s" : "");
+            diag_help(
+                &c->sink,
+                "--replicas %u gives each its own; a list that is the value of one config stands in [ ]",
+                l->n);
+            return st;
+        }
+    }
+    return ST_OK;
+}
+
 enum status call_options(struct call *c)
 {
     const struct option_value *v = c->o.at;
@@ -210,6 +259,7 @@ enum status call_options(struct call *c)
         return diag_emit(&c->sink, DIAG_U0003, NO_SPAN, "`--threads` takes 1 .. 1024");
     }
     TRY(steps_per_launch_option(c));
+    TRY(replicas_option(c));
     c->run.folder = c->o.args.n ? folder_of(c->arena, c->o.args.at[0]) : "";
     c->run.command = c->command;
     c->run.version = GML_VERSION;

@@ -58,19 +58,9 @@ bool batch_exists(const struct graph *g, const struct node *n, const bool *stack
     return room && r != NO_RULE && !(r == TABLE && stacked[0]);
 }
 
-static struct type stacked_type(struct build *b, struct type t, dim count)
+val batch_repeat(struct build *b, val v, dim count)
 {
-    (void)b;
-    memmove(t.dim + 1, t.dim, (size_t)t.rank * sizeof *t.dim);
-    t.dim[0] = count;
-    t.rank++;
-    return t;
-}
-
-/* The same value for every part. */
-static val repeated(struct build *b, val v, dim count)
-{
-    struct type t = stacked_type(b, node_type(b->g, v), count);
+    struct type t = type_stacked(node_type(b->g, v), count);
     return build_expand(b, v, t.rank, t.dim);
 }
 
@@ -106,7 +96,7 @@ val batch_build(struct build *b, const struct node_spec *s, const bool *stacked,
     }
     for (uint32_t i = 0; i < s->n_in; i++) {
         bool table = r == TABLE && i == 0;
-        in[i] = stacked[i] || table ? s->in[i] : repeated(b, s->in[i], count);
+        in[i] = stacked[i] || table ? s->in[i] : batch_repeat(b, s->in[i], count);
         if (!in[i]) {
             return 0;
         }
@@ -115,7 +105,7 @@ val batch_build(struct build *b, const struct node_spec *s, const bool *stacked,
     dim dims[LIMIT_ATTRS + 1];
     struct node_spec to = *s;
     to.in = in;
-    to.type = stacked_type(b, s->type, count);
+    to.type = type_stacked(s->type, count);
     to.span = b->span;
     to.scope = b->scope;
     shift_attrs(b, s, r, &to, attr, dims);

@@ -11,6 +11,12 @@ bool batch_exists(const struct graph *g, const struct node *n, const bool *stack
  * inputs have an axis of size `count` in front, and so has the result. 0 after a diagnostic. */
 val batch_build(struct build *b, const struct node_spec *s, const bool *stacked, dim count);
 
+/* The same value for every part: with that axis in front. */
+val batch_repeat(struct build *b, val v, dim count);
+
+/* guard.c: commits of the phase happen only where `condition`, bool[], holds too. */
+bool guard_commits(struct build *b, struct phase *p, val condition);
+
 /* sink.c: results of loops. */
 /* All iterations of v, a value of the loop that node `end` ends, or one around it (all of the new graph). */
 val loop_all(struct rewrite *rw, val end, val v);

@@ -1,7 +1,7 @@
 /* Resolves the conditions of commits: `when` of a minimize, and that all gradients of the phase are finite.
  * Afterwards a commit is unconditional: its value is a choice between the new value and the old one.
  */
-#include "compiler/passes.h"
+#include "compiler/passes/batch.h"
 
 static val both(struct build *b, val x, val y)
 {
@@ -98,6 +98,16 @@ static uint32_t *count_uses(const struct graph *g)
         }
     }
     return uses;
+}
+bool guard_commits(struct build *b, struct phase *p, val condition)
+{
+    const uint32_t *uses = count_uses(b->g);
+    for (uint32_t i = 0; i < p->commits.n; i++) {
+        if (!guard_commit(b, &p->commits.at[i], condition, uses)) {
+            return false;
+        }
+    }
+    return true;
 }
 static bool guard_phase(struct build *b, struct phase *p, const uint32_t *uses)
 {

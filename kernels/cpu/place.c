@@ -61,8 +61,8 @@ void cpu_pad(void *arena, const struct kargs *k, struct slice s)
     }
 }
 
-/* One unit: leaves follow each other. The planner produces gradients in place and launches no pack; this is
- * for plans made otherwise. */
+/* One unit: leaves follow each other; with a first axis of replicas once for each of them. The planner
+ * launches it for replicas only and produces other gradients in place. */
 int64_t cpu_units_pack(const struct kargs *k)
 {
     return operand_count(&k->out[0]) ? 1 : 0;
@@ -71,14 +71,19 @@ int64_t cpu_units_pack(const struct kargs *k)
 void cpu_pack(void *arena, const struct kargs *k, struct slice s)
 {
     (void)s;
-    size_t size = dtype_size((enum dtype)k->out[0].dtype), bytes = (size_t)operand_count(&k->out[0]) * size,
-           at = 0;
-    char *out = cpu_at(arena, &k->out[0]);
-    for (int i = 0; i < k->n_in; i++) {
-        size_t n = (size_t)operand_count(&k->in[i]), slot = (n + LEAF_ALIGN - 1) / LEAF_ALIGN * LEAF_ALIGN;
-        memmove(out + at, cpu_at(arena, &k->in[i]), n * size);
-        memset(out + at + n * size, 0, (slot - n) * size);
-        at += slot * size;
+    const struct operand *to = &k->out[0];
+    size_t size = dtype_size((enum dtype)to->dtype), many = to->rank == 2 ? (size_t)to->dim[0] : 1,
+           bytes = (size_t)operand_count(to) / many * size;
+    for (size_t r = 0; r < many; r++) {
+        char *out = (char *)cpu_at(arena, to) + r * bytes;
+        size_t at = 0;
+        for (int i = 0; i < k->n_in; i++) {
+            size_t n = (size_t)operand_count(&k->in[i]) / many;
+            size_t slot = (n + LEAF_ALIGN - 1) / LEAF_ALIGN * LEAF_ALIGN;
+            memmove(out + at, (const char *)cpu_at(arena, &k->in[i]) + r * n * size, n * size);
+            memset(out + at + n * size, 0, (slot - n) * size);
+            at += slot * size;
+        }
+        memset(out + at, 0, bytes - at);
     }
-    memset(out + at, 0, bytes - at);
 }

@@ -70,8 +70,12 @@ int64_t cpu_units_metric(const struct kargs *k)
 void cpu_metric(void *arena, const struct kargs *k, struct slice s)
 {
     (void)s;
-    store(cpu_at(arena, &k->out[0]), (enum dtype)k->out[0].dtype,
-          cpu_control(arena, k)->metric[k->attr[2]].last);
+    enum dtype t = (enum dtype)k->out[0].dtype;
+    char *out = cpu_at(arena, &k->out[0]);
+    const struct metric_control *m = &cpu_control(arena, k)->metric[k->attr[2]];
+    for (int64_t r = 0; r < operand_count(&k->out[0]); r++) { /* one for each replica */
+        store(out + (size_t)r * dtype_size(t), t, m[r].last);
+    }
 }
 
 int64_t cpu_units_iota(const struct kargs *k)

@@ -2,6 +2,12 @@
 #include "kernels/cuda/describe.h"
 #include "kernels/tick_args.h"
 
+/* Threads of the block that shares n values. */
+static uint32_t lanes(int64_t n)
+{
+    return n > 256 ? 256 : n < 1 ? 1 : (uint32_t)n;
+}
+
 /* step: phase, which. knob: config. metric: phase, metric, absolute index (added by the planner). */
 static int control_read(enum op op, const struct kargs *k, struct launch *l)
 {
@@ -9,12 +15,15 @@ static int control_read(enum op op, const struct kargs *k, struct launch *l)
                                .out = k->out[0].offset,
                                .a = k->n_attr > 0 ? (int32_t)k->attr[0] : 0,
                                .b = k->n_attr > 1 ? (int32_t)k->attr[k->n_attr - 1] : 0,
-                               .dtype = k->out[0].dtype};
-    return launch_make(l, cuda_control_function(op), 1, 1, 1, 1, &p, sizeof p);
+                               .dtype = k->out[0].dtype,
+                               .n = (int32_t)operand_count(&k->out[0]),
+                               .size = (int32_t)dtype_size((enum dtype)k->out[0].dtype)};
+    return launch_make(l, cuda_control_function(op), 1, 1, lanes(p.n), 1, &p, sizeof p);
 }
 
+/* replicas: every one along the first axis has draws of its own. */
 static int random_launch(enum op op, enum dtype type, const struct kargs *k, struct random_params *p,
-                         const struct target *t, struct launch *l)
+                         bool replicas, const struct target *t, struct launch *l)
 {
     const struct operand *out = &k->out[0];
     p->out = out->offset;
@@ -23,6 +32,8 @@ static int random_launch(enum op op, enum dtype type, const struct kargs *k, str
     if (p->n == 0) {
         return 0;
     }
+    p->replicas = replicas ? (int32_t)out->dim[0] : 0;
+    p->each = p->n / (replicas ? out->dim[0] : 1);
     if (!operand_is_contiguous(out)) {
         return CUDA_UNSUPPORTED;
     }
@@ -36,22 +47,24 @@ static int draw(enum op op, const struct kargs *k, const struct target *t, struc
     struct random_params p = {.op_id = (uint64_t)k->attr[0], .phase = (int32_t)k->attr[1]};
     if (op == OP_bernoulli || op == OP_randint) {
         p.p = k->in[0].offset;
+        p.own_p = k->in[0].rank > 0;
     }
     p.iterates = k->n_in > op_table[op].n_min + 1; /* behind it stands the control block */
     p.iteration = p.iterates ? k->in[k->n_in - 2].offset : 0;
-    return random_launch(op, (enum dtype)(op == OP_bernoulli ? k->in[0].dtype : k->out[0].dtype), k, &p, t,
-                         l);
+    return random_launch(op, (enum dtype)(op == OP_bernoulli ? k->in[0].dtype : k->out[0].dtype), k, &p,
+                         k->n_attr > 2, t, l);
 }
 
 /* op id, n; inputs index and epoch. */
 static int shuffle(enum op op, const struct kargs *k, const struct target *t, struct launch *l)
 {
     struct random_params p = {.op_id = (uint64_t)k->attr[0],
-                              .bound = k->attr[1],
+                              .bound = k->attr[k->n_attr - 1],
                               .index = k->in[0].offset,
-                              .epoch = k->in[1].offset};
+                              .epoch = k->in[1].offset,
+                              .own_p = k->in[1].rank > 0};
     walk_operands(&p.walk, 2, (const struct operand *const[]){&k->in[0], &k->out[0]});
-    return p.bound > UINT32_MAX ? CUDA_UNSUPPORTED : random_launch(op, DT_I32, k, &p, t, l);
+    return p.bound > UINT32_MAX ? CUDA_UNSUPPORTED : random_launch(op, DT_I32, k, &p, k->n_attr > 2, t, l);
 }
 
 /* phase, order, op id. */
@@ -59,7 +72,7 @@ static int rows(enum op op, const struct kargs *k, const struct target *t, struc
 {
     struct random_params p = {
         .phase = (int32_t)k->attr[0], .order = (int32_t)k->attr[1], .op_id = (uint64_t)k->attr[2]};
-    return random_launch(op, DT_I32, k, &p, t, l);
+    return random_launch(op, DT_I32, k, &p, k->n_attr > 3, t, l);
 }
 
 #define CONTROL_OP(name, call)                                                                               \
@@ -86,5 +99,6 @@ int cuda_tick(const struct plan *p, uint32_t variant, uint64_t ring, bool first,
         return CUDA_UNSUPPORTED;
     }
     t.args.first = first;
-    return launch_make(out, cuda_tick_function(), 1, 1, 1, 1, &t, sizeof t);
+    return launch_make(out, cuda_tick_function(), 1, 1, lanes(t.args.n_metric * t.args.replicas), 1, &t,
+                       sizeof t);
 }

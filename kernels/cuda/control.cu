@@ -1,5 +1,5 @@
-/* step, knob, metric, and the tick: one thread each. Built without fused multiply-add, so that the f64
- * metrics and counters of the tick are those of the CPU to the bit. */
+/* step and knob: one thread each. metric and the tick: one for each value, of one block. Built without fused
+ * multiply-add, so that the f64 metrics and counters of the tick are those of the CPU to the bit. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/tick.h"
 
@@ -31,12 +31,15 @@ __global__ void knob_kernel(char *arena, const __grid_constant__ struct control_
 }
 __global__ void metric_kernel(char *arena, const __grid_constant__ struct control_params p)
 {
-    put_number(arena + p.out, p.dtype, ((const struct control *)(arena + p.control))->metric[p.b].last);
+    const struct metric_control *m = &((const struct control *)(arena + p.control))->metric[p.b];
+    for (int i = (int)threadIdx.x; i < p.n; i += (int)blockDim.x) {
+        put_number(arena + p.out + (uint64_t)i * p.size, p.dtype, m[i].last);
+    }
 }
 
 __global__ void tick_kernel(char *arena, const __grid_constant__ struct tick_params p)
 {
-    tick(arena, &p.args, (struct ring *)p.ring);
+    tick(arena, &p.args, (struct ring *)p.ring, (int)threadIdx.x, (int)blockDim.x);
 }
 
 extern "C" const void *cuda_control_function(int op)

@@ -252,6 +252,7 @@ static int pack_flush(struct pack_params *p, int size, const struct target *t, s
     for (int i = 0; i < p->n; i++) {
         longest = p->entry[i].total > longest ? p->entry[i].total : longest;
     }
+    longest *= p->many;
     if (at >= max || launch_make(&l[at], cuda_index_function(OP_pack, size), grid_for(t, longest, 1024), p->n,
                                  256, 1, p, sizeof *p) < 0) {
         return CUDA_UNSUPPORTED;
@@ -260,21 +261,25 @@ static int pack_flush(struct pack_params *p, int size, const struct target *t, s
     return at + 1;
 }
 
-/* Leaves in order, each padded to 64 elements. Contiguous leaves share launches; a strided one is copied by
- * its own. */
+/* Leaves in order, each padded to 64 elements; with a first axis of replicas once for each of them.
+ * Contiguous leaves share launches; a strided one is copied by its own. */
 int cuda_pack(const struct kargs *k, const struct target *t, struct launch *l, int max);
 int cuda_pack(const struct kargs *k, const struct target *t, struct launch *l, int max)
 {
     struct pack_params p = {0};
     int size = (int)dtype_size((enum dtype)k->out[0].dtype);
-    uint64_t bytes = (uint64_t)size, to = k->out[0].offset,
-             end = to + bytes * (uint64_t)operand_count(&k->out[0]);
+    p.many = k->out[0].rank == 2 ? k->out[0].dim[0] : 1;
+    p.step = p.many ? operand_count(&k->out[0]) / p.many : 0;
+    uint64_t bytes = (uint64_t)size, to = k->out[0].offset, end = to + bytes * (uint64_t)p.step;
     int n = 0;
     for (uint16_t i = 0; i < k->n_in && n >= 0; i++) {
         const struct operand *in = &k->in[i];
-        int64_t count = operand_count(in), total = (count + 63) / 64 * 64;
+        int64_t count = operand_count(in) / (p.many ? p.many : 1), total = (count + 63) / 64 * 64;
         struct pack_entry e = {in->offset, to, count, total};
         if (in->dtype != k->out[0].dtype || to + bytes * (uint64_t)total > end) {
+            return CUDA_UNSUPPORTED;
+        }
+        if (count > 0 && !operand_is_contiguous(in) && p.many > 1) {
             return CUDA_UNSUPPORTED;
         }
         if (count > 0 && !operand_is_contiguous(in)) {

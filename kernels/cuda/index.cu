@@ -256,8 +256,9 @@ template <class C> __global__ void pack_kernel(char *arena, const __grid_constan
     const struct pack_entry &e = p.entry[blockIdx.y];
     const C *from = (const C *)(arena + e.from);
     C *to = (C *)(arena + e.to);
-    for (int64_t i = thread_index(); i < e.total; i += thread_count()) {
-        to[i] = i < e.copy ? from[i] : C(0);
+    for (int64_t i = thread_index(); i < e.total * p.many; i += thread_count()) {
+        int64_t r = p.many > 1 ? i / e.total : 0, at = i - r * e.total;
+        to[r * p.step + at] = at < e.copy ? from[r * e.copy + at] : C(0);
     }
 }
 

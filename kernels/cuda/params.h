@@ -113,6 +113,7 @@ struct pack_entry {
 };
 struct pack_params {
     struct pack_entry entry[CUDA_PACK];
+    int64_t many, step; /* so many times: values follow each other, places are `step` elements apart */
     int32_t n;
 };
 
@@ -132,9 +133,10 @@ struct fill_params {
 struct random_params {
     uint64_t out, control, p, index, epoch, iteration;
     uint64_t op_id;
-    struct walk walk; /* shuffle: index, output; bernoulli and draws: unused */
-    int64_t n, bound;
+    struct walk walk;               /* shuffle: index, output; bernoulli and draws: unused */
+    int64_t n, each, bound;         /* elements; of a replica */
     int32_t phase, order, iterates; /* iterates: `iteration` is the place of an i32 */
+    int32_t replicas, own_p;        /* 0 = none; p or epoch is one value for each */
 };
 
 /* Loops: the walked part beside the whole array, whose parts lie `step` elements apart. Or the counter at
@@ -150,7 +152,7 @@ struct loop_params {
 struct control_params {
     uint64_t control, out;
     int32_t a, b;
-    int32_t dtype;
+    int32_t dtype, n, size; /* values, bytes of each */
 };
 
 /* The tick's parameters and the device address of the metric ring. */

@@ -56,19 +56,28 @@ struct draw_int {
     }
 };
 
+/* With replicas every one has the draws of a run of its own. */
+__device__ __forceinline__ uint64_t key_of(const struct control *c, const struct random_params &p, int64_t r)
+{
+    return (p.replicas ? mix64(c->seed + (uint64_t)r) : c->key) ^ p.op_id;
+}
+
 template <class D, bool HAS_P>
 __global__ void draw_kernel(char *arena, const __grid_constant__ struct random_params p)
 {
     const struct control *c = control_of(arena, p);
-    uint64_t key = c->key ^ p.op_id, step = (uint64_t)c->phase[p.phase].step;
+    uint64_t step = (uint64_t)c->phase[p.phase].step;
     uint32_t iteration = p.iterates ? *(const uint32_t *)(arena + p.iteration) : 0;
-    typename D::given given = HAS_P ? *(const typename D::given *)(arena + p.p) : typename D::given();
-    typename D::out *out = (typename D::out *)(arena + p.out);
-    for (int64_t b = thread_index(); 4 * b < p.n; b += thread_count()) {
-        struct philox x = draw_block(key, (uint32_t)b, iteration, step);
+    int64_t blocks = (p.each + 3) / 4, all = p.replicas ? blocks * p.replicas : blocks;
+    for (int64_t i = thread_index(); i < all; i += thread_count()) {
+        int64_t r = p.replicas ? i / blocks : 0, b = i - r * blocks;
+        typename D::given given =
+            HAS_P ? ((const typename D::given *)(arena + p.p))[p.own_p ? r : 0] : typename D::given();
+        typename D::out *out = (typename D::out *)(arena + p.out) + r * p.each;
+        struct philox x = draw_block(key_of(c, p, r), (uint32_t)b, iteration, step);
 #pragma unroll
         for (int lane = 0; lane < 4; lane++) {
-            if (4 * b + lane < p.n) {
+            if (4 * b + lane < p.each) {
                 out[4 * b + lane] = D::value(x.x[lane], given);
             }
         }
@@ -77,15 +86,16 @@ __global__ void draw_kernel(char *arena, const __grid_constant__ struct random_p
 
 __global__ void shuffle_kernel(char *arena, const __grid_constant__ struct random_params p)
 {
-    uint64_t key = control_of(arena, p)->key ^ p.op_id;
-    int64_t epoch = *(const int32_t *)(arena + p.epoch);
+    const struct control *c = control_of(arena, p);
     for (int64_t i = thread_index(); i < p.walk.n; i += thread_count()) {
         int64_t at[2];
         walk_any<2>(p.walk, i, at);
         int32_t from = ((const int32_t *)(arena + p.index))[at[0]];
         int32_t to = -1;
+        int64_t r = p.replicas ? i / p.each : 0,
+                epoch = ((const int32_t *)(arena + p.epoch))[p.own_p ? r : 0];
         if (from >= 0 && from < p.bound) {
-            to = (int32_t)permute_index((uint32_t)from, (uint32_t)p.bound, key, (uint64_t)epoch);
+            to = (int32_t)permute_index((uint32_t)from, (uint32_t)p.bound, key_of(c, p, r), (uint64_t)epoch);
         }
         ((int32_t *)(arena + p.out))[at[1]] = to;
     }
@@ -95,14 +105,13 @@ __global__ void rows_kernel(char *arena, const __grid_constant__ struct random_p
 {
     const struct control *c = control_of(arena, p);
     const struct phase_control *ph = &c->phase[p.phase];
-    uint64_t key = c->key ^ p.op_id;
     for (int64_t i = thread_index(); i < p.n; i += thread_count()) {
-        int64_t at = p.order == ROWS_LANES ? lane_row(ph->cursor, ph->rows, p.n, i) : ph->cursor + i,
-                row = -1;
+        int64_t r = p.replicas ? i / p.each : 0, own = i - r * p.each, row = -1;
+        int64_t at = p.order == ROWS_LANES ? lane_row(ph->cursor, ph->rows, p.each, own) : ph->cursor + own;
         /* rows past the end of the split read nothing */
         if (at < ph->rows) {
             row = p.order == ROWS_SHUFFLED
-                      ? permute_index((uint32_t)at, (uint32_t)ph->rows, key, (uint64_t)ph->epoch)
+                      ? permute_index((uint32_t)at, (uint32_t)ph->rows, key_of(c, p, r), (uint64_t)ph->epoch)
                       : at;
             row += ph->row0;
         }

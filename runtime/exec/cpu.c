@@ -212,7 +212,7 @@ static enum status cpu_launch(struct exec *x, uint32_t variant, bool first)
     parts_begin(e);
     TRY(run_ops(e, variant));
     e->tick[variant].first = first;
-    tick(e->arena, &e->tick[variant], e->ring);
+    tick(e->arena, &e->tick[variant], e->ring, 0, 1);
     part_end(e, v->n_op ? v->op[v->n_op - 1].part : PART_FORWARD);
     e->counts.launches++;
     e->counts.kernels_per_launch = v->n_op + 1;

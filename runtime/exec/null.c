@@ -129,7 +129,7 @@ static enum status null_launch(struct exec *x, uint32_t variant, bool first)
         return ST_INTERNAL;
     }
     e->tick[variant].first = first;
-    tick((char *)e->arena, &e->tick[variant], e->ring);
+    tick((char *)e->arena, &e->tick[variant], e->ring, 0, 1);
     e->counts.launches++;
     e->counts.kernels_per_launch = 1;
     return ST_OK;

@@ -47,7 +47,21 @@ bool type_valid(const struct graph *g, const struct type *t)
 bool type_is_flat(const struct graph *g, const struct type *t, uint32_t tree)
 {
     uint32_t of;
-    return t->rank == 1 && dim_is_tree(&g->dims, t->dim[0], &of) && of == tree;
+    bool all = g->replicas && t->rank == 2 && t->dim[0] == g->n_replicas;
+    return (t->rank == 1 || all) && dim_is_tree(&g->dims, t->dim[all], &of) && of == tree;
+}
+
+struct type type_stacked(struct type t, dim count)
+{
+    memmove(t.dim + 1, t.dim, (size_t)t.rank * sizeof *t.dim);
+    t.dim[0] = count;
+    t.rank++;
+    return t;
+}
+
+bool type_is_single(const struct graph *g, const struct type *t)
+{
+    return t->rank == 0 || (g->replicas && t->rank == 1 && t->dim[0] == g->n_replicas);
 }
 
 const char *type_text(const struct graph *g, const struct type *t)

@@ -75,10 +75,11 @@ enum config_kind { CONFIG_FIXED, CONFIG_DIM, CONFIG_LIVE };
 struct config {
     const char *name, *doc;
     enum config_kind kind;
-    enum dtype dtype; /* LIVE: f32, i32 or bool. FIXED: DT_NONE */
-    double value;     /* DIM, LIVE, and numeric FIXED */
-    const char *text; /* FIXED: its value as gml text, for display and run.json */
-    dim symbol;       /* DIM */
+    enum dtype dtype;     /* LIVE: f32, i32 or bool. FIXED: DT_NONE */
+    double value;         /* DIM, LIVE, and numeric FIXED */
+    const char *text;     /* FIXED: its value as gml text, for display and run.json */
+    dim symbol;           /* DIM */
+    const double *values; /* LIVE, where replicas differ: one for each; NULL = `value` for all */
     struct span span;
 };
 /* What a raw array is filled with. FIELD: arrays of the file, BYTES: the file itself, TIME: seconds since the
@@ -213,7 +214,14 @@ struct graph {
     struct interner *names;
     struct sources sources;
     struct dims dims;
-    const char *model;        /* name of the model file without folder and ending */
+    const char *model; /* name of the model file without folder and ending */
+    /* Replicas (compiler/compiler.h): that many copies of the model side by side, and the graph of one. Then
+     * values of user phases that differ between them have an axis of `n_replicas` in front: every state
+     * (unless data phases fit it), flat blocks of trees, metrics, `ok`. Parameters are typed as one copy has
+     * them; the leaf of a block of all copies has the axis. 0 = one copy, no axis. Not stored in files. */
+    uint32_t replicas;
+    dim n_replicas;
+    const struct graph *one;
     VEC(struct node) nodes;   /* at[0] unused */
     VEC(uint32_t) inputs;     /* pool */
     VEC(int64_t) attrs;       /* pool */
@@ -269,8 +277,12 @@ static inline bool type_is_scalar(const struct type *t, enum dtype d)
 {
     return t->rank == 0 && t->dtype == d;
 }
-/* A flat block of tree `tree`: rank 1 and the size of the tree. */
+/* A flat block of tree `tree`: rank 1 and the size of the tree, of replicas all of their blocks. */
 bool type_is_flat(const struct graph *g, const struct type *t, uint32_t tree);
+/* A type with an axis of that size in front; rank must be below LIMIT_RANK. */
+struct type type_stacked(struct type t, dim count);
+/* Whether t is a scalar, or, with replicas, one scalar for each. */
+bool type_is_single(const struct graph *g, const struct type *t);
 /* "f32[B, 128]" */
 const char *type_text(const struct graph *g, const struct type *t);
 

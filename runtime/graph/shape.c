@@ -118,6 +118,12 @@ bool shape_index(struct shape_ctx *c, uint32_t attr, uint32_t n, const char *wha
                                                     op_table[c->s->op].name, what, (long long)i, (unsigned)n);
 }
 
+bool shape_of_replicas(struct shape_ctx *c)
+{
+    const struct type *t = &c->s->type;
+    return c->g->replicas && t->rank > 0 && t->dim[0] == c->g->n_replicas;
+}
+
 bool shape_scalar(struct shape_ctx *c, enum dtype t)
 {
     c->out = (struct type){.dtype = t};
@@ -131,6 +137,9 @@ bool shape_flat(struct shape_ctx *c, uint32_t i, enum dtype t)
     }
     t = c->s->type.dtype != DT_NONE ? c->s->type.dtype : t;
     c->out = (struct type){.dtype = t, .rank = 1, .dim = {dim_tree(&c->g->dims, (uint32_t)c->s->attr[i])}};
+    if (c->g->replicas && c->s->type.rank == 2) {
+        c->out = type_stacked(c->out, c->g->n_replicas);
+    }
     return t > DT_NONE && t < DT_COUNT ? true : shape_fail(c, DIAG_I0001, "flat block without element type");
 }
 

@@ -44,6 +44,8 @@ bool shape_flat(struct shape_ctx *c, uint32_t i, enum dtype t);
 bool shape_box(struct shape_ctx *c, const struct type *box, const struct type *whole);
 /* An attribute that is an index below n. */
 bool shape_index(struct shape_ctx *c, uint32_t attr, uint32_t n, const char *what);
+/* With replicas: whether the explicit type says that each has a value of its own. */
+bool shape_of_replicas(struct shape_ctx *c);
 /* Scalar result. */
 bool shape_scalar(struct shape_ctx *c, enum dtype t);
 

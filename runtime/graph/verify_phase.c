@@ -44,17 +44,17 @@ void verify_phases(struct verify *k)
     }
 }
 
-/* Whether v is a scalar of the phase: bool, or a float. */
+/* Whether v is a value of the phase with one element (for each replica): bool, or a float. */
 static bool is_bool(const struct verify *k, val v, uint32_t phase)
 {
-    struct type t = verify_node_of(k, v, phase) ? node_type(k->g, v) : (struct type){.rank = 1};
-    return type_is_scalar(&t, DT_BOOL);
+    struct type t = verify_node_of(k, v, phase) ? node_type(k->g, v) : (struct type){.rank = LIMIT_RANK};
+    return type_is_single(k->g, &t) && t.dtype == DT_BOOL;
 }
 
 static bool is_float(const struct verify *k, val v, uint32_t phase)
 {
-    struct type t = verify_node_of(k, v, phase) ? node_type(k->g, v) : (struct type){.rank = 1};
-    return t.rank == 0 && dtype_is_float(t.dtype);
+    struct type t = verify_node_of(k, v, phase) ? node_type(k->g, v) : (struct type){.rank = LIMIT_RANK};
+    return type_is_single(k->g, &t) && dtype_is_float(t.dtype);
 }
 
 /* `seen` by variable, then by tree: the last phase that committed it, + 1. */

@@ -294,12 +294,14 @@ enum status bind_variants(struct builder *b)
     b->metric0 = arena_array(b->scratch, uint32_t, g->phases.n);
     for (uint32_t i = 0; i < g->phases.n; i++) {
         const struct phase *f = &g->phases.at[i];
+        uint64_t replicas = g->replicas ? g->replicas : 1, own = f->metrics.n * replicas;
         b->metric0[i] = (uint32_t)metrics;
-        metrics += f->metrics.n;
-        if (f->metrics.n > RING_METRICS || metrics > LIMIT_METRICS || i >= LIMIT_PHASES) {
+        metrics += own;
+        if (f->metrics.n > RING_METRICS || own > RING_VALUES || metrics > LIMIT_METRICS ||
+            i >= LIMIT_PHASES) {
             return diag_emit(b->sink, DIAG_E3108, f->span,
-                             "phase `%s` has %u metrics, all phases so far %llu", f->name, f->metrics.n,
-                             (unsigned long long)metrics);
+                             "phase `%s` has %llu metrics, all phases so far %llu", f->name,
+                             (unsigned long long)own, (unsigned long long)metrics);
         }
         if (f->data && f->kind != PHASE_DATA) {
             TRY(bind_rows(b, i));

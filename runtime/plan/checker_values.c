@@ -112,6 +112,7 @@ static bool step_through_view(const struct run *r, struct element *e)
 {
     const struct node *n = graph_node(r->g, e->node);
     uint32_t from = node_inputs(r->g, n)[0], tree;
+    int all;
     const struct node *x = graph_node(r->g, from);
     struct element down = {.node = from};
     if (!bound_dims(r, x, down.dims)) {
@@ -141,11 +142,13 @@ static bool step_through_view(const struct run *r, struct element *e)
         }
         break;
     case OP_leaf:
-        if (!dim_is_tree(&r->g->dims, node_shape(r->g, x)[0], &tree)) {
+        all = x->rank - 1; /* of replicas: the axis in front */
+        if (!dim_is_tree(&r->g->dims, node_shape(r->g, x)[all], &tree)) {
             return false;
         }
-        down.index[0] =
-            (int64_t)r->p->leaf_start[tree][node_attrs(r->g, n)[0]] + ravel(e->index, e->dims, n->rank);
+        down.index[0] = e->index[0];
+        down.index[all] = (int64_t)r->p->leaf_start[tree][node_attrs(r->g, n)[0]] +
+                          ravel(e->index + all, e->dims + all, n->rank - all);
         break;
     default: /* stop_grad */
         memcpy(down.index, e->index, sizeof down.index);
@@ -544,17 +547,30 @@ static enum status check_launches(struct run *r)
     return ST_OK;
 }
 
+/* The whole flat block that a commit replaces; of replicas one after the other. */
+static struct operand block_of(const struct run *r, const struct commit *c)
+{
+    int64_t n = r->p->tree_elements[c->tree - 1];
+    struct operand o = {.offset = r->p->tree_offset[c->tree - 1],
+                        .dim = {n},
+                        .stride = {1},
+                        .dtype = graph_node(r->g, c->value)->dtype,
+                        .rank = 1};
+    if (r->g->replicas) {
+        o.rank = 2;
+        o.dim[0] = r->g->replicas;
+        o.dim[1] = o.stride[0] = n;
+        o.stride[1] = 1;
+    }
+    return o;
+}
+
 static enum status check_commits(const struct run *r)
 {
     const struct phase *f = &r->g->phases.at[r->v->phase];
     for (uint32_t i = 0; i < f->commits.n; i++) {
         const struct commit *c = &f->commits.at[i];
-        struct operand o = c->tree ? (struct operand){.offset = r->p->tree_offset[c->tree - 1],
-                                                      .dim = {r->p->tree_elements[c->tree - 1]},
-                                                      .stride = {1},
-                                                      .dtype = graph_node(r->g, c->value)->dtype,
-                                                      .rank = 1}
-                                   : r->p->var[c->var].view;
+        struct operand o = c->tree ? block_of(r, c) : r->p->var[c->var].view;
         if (!holds(r, c->value, &o)) {
             return plan_wrong(r->p, r->sink, c->value, "commit %u of phase %s does not reach its variable", i,
                               f->name);

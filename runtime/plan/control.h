@@ -28,25 +28,28 @@ struct metric_control {
     double last; /* value at the end of the last launch, as the mode defines it; what `P.metric` reads */
 };
 struct control {
-    uint64_t key; /* mix64(seed) */
+    uint64_t key;  /* mix64(seed) */
+    uint64_t seed; /* replica r draws with mix64(seed + r) */
     struct fault fault;
     int64_t launches; /* of all phases */
     double knob[LIMIT_KNOBS];
     struct phase_control phase[LIMIT_PHASES];
-    struct metric_control metric[LIMIT_METRICS]; /* phase after phase, see plan_phase.metric0 */
+    struct metric_control metric[LIMIT_METRICS]; /* phase after phase, see plan_variant.metric0; replicas of a
+                                                    metric lie side by side */
 };
 
 /* One slot per launch, written by the tick. `seq` is written last, after a system fence: launch n (from 1)
  * goes to slot (n - 1) % LIMIT_RING_SLOTS, so a slot is complete when seq == n. */
-enum { RING_METRICS = 32 }; /* metrics of one phase */
+enum { RING_METRICS = 32, RING_VALUES = 512 }; /* metrics of one phase; times replicas */
 struct ring_slot {
     uint64_t seq;
     int32_t phase;
     int32_t skipped; /* commits of this launch were dropped */
     int64_t step, epoch, skips_in_row;
     struct fault fault;
-    double value[RING_METRICS]; /* running value of each metric of the phase over the visit */
-    double now[RING_METRICS];   /* value of this launch alone */
+    double value[RING_VALUES]; /* running value of each metric of the phase over the visit; its replicas
+                                  lie side by side */
+    double now[RING_VALUES];   /* value of this launch alone */
 };
 struct ring {
     struct ring_slot slot[LIMIT_RING_SLOTS];

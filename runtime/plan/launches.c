@@ -74,7 +74,7 @@ static enum status draft_attrs(struct variant_build *v, struct draft *d)
     }
     int phase = op_attr(d->op, "phase"), metric = op_attr(d->op, "metric");
     if (metric >= 0) {
-        attr[d->n_attr++] = v->b->metric0[attr[phase]] + attr[metric];
+        attr[d->n_attr++] = v->b->metric0[attr[phase]] + attr[metric] * (g->replicas ? g->replicas : 1);
     }
     d->attr = attr;
     return ST_OK;

@@ -147,12 +147,17 @@ static enum status resolve_leaf(struct variant_build *v, uint32_t node, const st
     const struct graph *g = v->b->g;
     uint32_t tree, leaf = (uint32_t)node_attrs(g, graph_node(g, node))[0];
     const struct node *source = graph_node(g, node_inputs(g, graph_node(g, node))[0]);
-    if (!dim_is_tree(&g->dims, node_shape(g, source)[0], &tree)) {
+    int all = source->rank - 1; /* axes in front: of replicas, or none */
+    if (!dim_is_tree(&g->dims, node_shape(g, source)[all], &tree)) {
         return diag_emit(v->b->sink, DIAG_I0001, graph_node(g, node)->span,
                          "a leaf of what is no flat block (node %u)", node);
     }
-    struct operand box = {.rank = 1, .dim = {operand_count(&out->o)}, .stride = {in->o.stride[0]}};
-    out->o.offset = in->o.offset + (uint64_t)((int64_t)v->b->p->leaf_start[tree][leaf] * in->o.stride[0] *
+    struct operand box = in->o;
+    box.dim[all] = 1;
+    for (int i = all; i < out->o.rank; i++) {
+        box.dim[all] *= out->o.dim[i];
+    }
+    out->o.offset = in->o.offset + (uint64_t)((int64_t)v->b->p->leaf_start[tree][leaf] * in->o.stride[all] *
                                               (int64_t)dtype_size(in->o.dtype));
     *needs_copy = !reshape_strides(&box, &out->o);
     return ST_OK;

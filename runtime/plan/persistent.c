@@ -54,8 +54,9 @@ enum status persistent_build(struct builder *b)
                                  dtype_name(type), dtype_name(v->type.dtype));
             }
         }
-        b->tree_storage[t] =
-            push_storage(b, STORE_TREE, t, (uint64_t)b->p->tree_elements[t] * dtype_size(type));
+        b->tree_storage[t] = push_storage(b, STORE_TREE, t,
+                                          (uint64_t)b->p->tree_elements[t] * dtype_size(type) *
+                                              (g->replicas ? g->replicas : 1));
     }
     for (uint32_t i = 1; i < g->vars.n; i++) {
         TRY(place_variable(b, i));

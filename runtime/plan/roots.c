@@ -32,6 +32,21 @@ static bool can_move(const struct variant_build *v, const struct place *p)
            !v->buffers.at[p->index].raw_var;
 }
 
+/* The leaves of all replicas into their blocks. */
+static void pack_launch(struct variant_build *v, uint32_t node, const struct place *block, enum part part)
+{
+    const struct node *n = graph_node(v->b->g, node);
+    struct draft d = {.op = OP_pack, .node = node, .part = part, .n_in = n->n_in, .out = *block};
+    d.in = arena_array(v->b->scratch, struct place, n->n_in);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t leaf = node_inputs(v->b->g, n)[i];
+        struct place from = v->value[v->slot[leaf] - 1];
+        d.in[i] = operand_is_contiguous(&from.o) ? from : contiguous_copy(v, leaf, &from, part);
+    }
+    vec_push(v->b->scratch, &v->drafts, d);
+    v->value[v->slot[node] - 1] = *block;
+}
+
 void pack_slots(struct variant_build *v, uint32_t node, const struct operand *shape, enum part part)
 {
     struct builder *b = v->b;
@@ -42,6 +57,10 @@ void pack_slots(struct variant_build *v, uint32_t node, const struct operand *sh
     }
     struct place block = {HOME_STORAGE, gradient_block(b, tree, v->pack_seen[tree]++, operand_bytes(shape)),
                           *shape};
+    if (n->rank == 2) { /* of replicas: leaves lie in parts of the block, one launch brings them there */
+        pack_launch(v, node, &block, part);
+        return;
+    }
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t leaf = node_inputs(b->g, n)[i];
         struct place from = v->value[v->slot[leaf] - 1], to = {HOME_STORAGE, block.index, from.o};

@@ -44,7 +44,11 @@ static void metrics_text(struct text *t, const char *key, const struct metric_va
         text_printf(t, "%s", i ? ", " : "");
         string_text(t, m[i].name);
         number_text(m[i].value, number);
-        text_printf(t, ": %s", number);
+        text_printf(t, ": %s", m[i].replica ? "" : number);
+        for (uint32_t r = 0; m[i].replica && r < m[i].n_replica; r++) {
+            number_text(m[i].replica[r], number);
+            text_printf(t, "%s%s%s", r ? ", " : "[", number, r + 1 == m[i].n_replica ? "]" : "");
+        }
     }
     text_printf(t, "}");
 }
@@ -115,6 +119,9 @@ enum status report_run_json(const char *path, const struct run_info *r, struct d
     put(j, "device_version", json_string(r->device_version));
     put(j, "precision", json_string(r->precision));
     put(j, "threads", json_integer(r->threads));
+    if (r->replicas) {
+        put(j, "replicas", json_integer(r->replicas));
+    }
     put(j, "arena_bytes", json_integer((json_int_t)r->arena_bytes));
     for (uint32_t i = 0; i < r->n_config; i++) {
         put(config, r->config[i].name, config_value(r->config[i].value));

@@ -76,6 +76,27 @@ static void put_duration(FILE *out, double seconds)
     }
 }
 
+/* Of replicas the smallest and the largest value, and how many are neither: "0.11 .. 0.32". */
+static void put_value(FILE *out, const struct metric_value *m)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    uint32_t bad = 0;
+    for (uint32_t r = 0; r < m->n_replica; r++) {
+        double x = m->replica[r];
+        bad += isnan(x);
+        lo = x < lo ? x : lo;
+        hi = x > hi ? x : hi;
+    }
+    if (!m->replica || bad == m->n_replica) {
+        fprintf(out, "%.4g", m->value);
+        return;
+    }
+    fprintf(out, "%.4g .. %.4g", lo, hi);
+    if (bad) {
+        fprintf(out, " (%u nan)", bad);
+    }
+}
+
 /* "loss 0.1234  acc 0.97": names without the phase. */
 static void put_metrics(FILE *out, const struct event *e)
 {
@@ -83,7 +104,8 @@ static void put_metrics(FILE *out, const struct event *e)
     for (uint32_t i = 0; i < e->n_metric; i++) {
         const char *name = e->metric[i].name;
         bool own = strncmp(name, e->phase, skip - 1) == 0 && name[skip - 1] == '.';
-        fprintf(out, "  %s %.4g", own ? name + skip : name, e->metric[i].value);
+        fprintf(out, "  %s ", own ? name + skip : name);
+        put_value(out, &e->metric[i]);
     }
 }
 
@@ -220,7 +242,15 @@ void summary_print(const struct summary *s, FILE *out)
         width = n > width ? n : width;
     }
     for (uint32_t i = 0; i < s->n_metric; i++) {
-        fprintf(out, "%-*s  %.6g\n", (int)width, s->metric[i].name, s->metric[i].value);
+        const struct metric_value *m = &s->metric[i];
+        fprintf(out, "%-*s", (int)width, m->name);
+        for (uint32_t r = 0; r < m->n_replica; r++) {
+            fprintf(out, "  %.6g", m->replica[r]);
+        }
+        if (!m->replica) {
+            fprintf(out, "  %.6g", m->value);
+        }
+        fputc('\n', out);
     }
     if (s->steps) {
         fprintf(out, "%lld steps in ", (long long)s->steps);

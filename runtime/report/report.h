@@ -15,6 +15,8 @@
 struct metric_value {
     const char *name; /* "train.loss" */
     double value;
+    const double *replica; /* of several replicas: the value of each; NULL = `value` alone */
+    uint32_t n_replica;
 };
 enum event_kind { EVENT_STEP, EVENT_EPOCH, EVENT_EVAL };
 struct event {
@@ -78,6 +80,7 @@ struct run_info {
     const char *model, *command, *device, *device_version, *precision, *version;
     int64_t seed;
     int threads;
+    uint32_t replicas; /* 0 = none */
     uint64_t arena_bytes;
     const struct run_config *config;
     uint32_t n_config;

@@ -286,8 +286,8 @@ enum status block_plan(struct run *r)
 {
     uint32_t n = r->graph->run.n, phases = r->graph->phases.n;
     r->mark = arena_array(r->arena, int64_t, n);
-    r->best = arena_array(r->arena, double, n);
-    r->has_best = arena_array(r->arena, bool, n);
+    r->best = arena_array(r->arena, double, (size_t)n *run_replicas(r));
+    r->has_best = arena_array(r->arena, bool, (size_t)n *run_replicas(r));
     if (!n) {
         return ST_OK;
     }
@@ -335,8 +335,8 @@ static enum status bring(struct run *r, uint32_t phase, bool *any)
     return ST_OK;
 }
 
-/* An expression of the block, computed on the host. Counters and metrics of phases are there already, from
- * the slots of their launches (take); states and parameters are downloaded. */
+/* An expression of the block, computed on the host: a value for each replica. Counters and metrics of phases
+ * are there already, from the slots of their launches (take); states and parameters are downloaded. */
 static enum status evaluate(struct run *r, uint32_t phase, double *out)
 {
     const struct graph *g = r->graph;
@@ -349,7 +349,7 @@ static enum status evaluate(struct run *r, uint32_t phase, double *out)
     TRY(bring(r, phase, &any));
     TRY(any ? ST_OK : take_all(r));
     TRY(run_on_host(r, v));
-    *out = number_at(r->image + v->output[0].offset, (enum dtype)v->output[0].dtype, 0);
+    output_numbers(r, v, out);
     return ST_OK;
 }
 
@@ -365,16 +365,24 @@ static int best_number(const struct run *r, uint32_t i)
 
 static enum status save_best(struct run *r, uint32_t i)
 {
-    double x;
-    TRY(evaluate(r, stmt(r, i)->expr, &x));
-    if (isnan(x) || (r->has_best[i] && x <= r->best[i])) {
+    uint32_t n = run_replicas(r);
+    double x[LIMIT_REPLICAS];
+    bool better[LIMIT_REPLICAS], any = false;
+    TRY(evaluate(r, stmt(r, i)->expr, x));
+    for (uint32_t k = 0; k < n; k++) {
+        double *best = &r->best[i * n + k];
+        bool *has = &r->has_best[i * n + k];
+        better[k] = replica_runs(r, k) && !isnan(x[k]) && !(*has && x[k] <= *best);
+        *best = better[k] ? x[k] : *best;
+        *has |= better[k];
+        any |= better[k];
+    }
+    if (!any) {
         return ST_OK;
     }
-    r->best[i] = x;
-    r->has_best[i] = true;
     int k = best_number(r, i);
     const char *number = k > 1 ? arena_printf(r->arena, "-%d", k) : "";
-    return save_weights(r, arena_printf(r->arena, "%s/ckpt/best%s.safetensors", r->folder, number));
+    return save_weights(r, arena_printf(r->arena, "%s/ckpt/best%s.safetensors", r->folder, number), better);
 }
 
 static enum status save(struct run *r, uint32_t i)
@@ -389,12 +397,13 @@ static enum status save(struct run *r, uint32_t i)
     TRY(settle(r));
     if (!s->file) {
         return save_weights(
-            r, arena_printf(r->arena, "%s/ckpt/step-%lld.safetensors", r->folder, (long long)r->steps_seen));
+            r, arena_printf(r->arena, "%s/ckpt/step-%lld.safetensors", r->folder, (long long)r->steps_seen),
+            NULL);
     }
     const char *ending = strstr(s->file, ".safetensors") ? "" : ".safetensors";
     char *path = arena_printf(r->arena, "%s/ckpt/%s%s", r->folder, s->file, ending);
     TRY(folder_of_file(r, path));
-    return save_weights(r, path);
+    return save_weights(r, path, NULL);
 }
 
 static enum status run_stmt(struct run *r, uint32_t i);
@@ -407,10 +416,30 @@ static enum status run_children(struct run *r, const struct run_stmt *s)
     return ST_OK;
 }
 
+/* Replicas for which the condition holds stop, and wait for the others; where none is left the repeat is
+ * over.
+ */
+static enum status stop_when(struct run *r, const struct run_stmt *s)
+{
+    double x[LIMIT_REPLICAS];
+    bool on[LIMIT_REPLICAS], any = false;
+    TRY(evaluate(r, s->expr, x));
+    for (uint32_t i = 0; i < run_replicas(r); i++) {
+        on[i] = replica_runs(r, i) && x[i] == 0;
+        any |= on[i];
+    }
+    r->leave = !any;
+    return any ? replicas_run_on(r, on) : ST_OK;
+}
+
 static enum status repeat(struct run *r, uint32_t i)
 {
     const struct run_stmt *s = stmt(r, i);
     int64_t n, outer = r->round;
+    bool before[LIMIT_REPLICAS];
+    for (uint32_t k = 0; k < run_replicas(r); k++) {
+        before[k] = replica_runs(r, k);
+    }
     TRY(count_of(r, s, &n));
     forget_rounds(r, i, r->mark);
     for (r->round = 1; r->round <= n && !r->ended && !r->leave; r->round++) {
@@ -418,7 +447,7 @@ static enum status repeat(struct run *r, uint32_t i)
     }
     r->round = outer;
     r->leave = false;
-    return ST_OK;
+    return replicas_run_on(r, before);
 }
 
 static enum status run_stmt(struct run *r, uint32_t i)
@@ -439,12 +468,8 @@ static enum status run_stmt(struct run *r, uint32_t i)
     }
     case RUN_SAVE:
         return save(r, i);
-    case RUN_STOP: {
-        double x;
-        TRY(evaluate(r, s->expr, &x));
-        r->leave = x != 0;
-        return ST_OK;
-    }
+    case RUN_STOP:
+        return stop_when(r, s);
     }
     return diag_emit(r->sink, DIAG_I0001, s->span, "unknown statement %d in the run block", (int)s->kind);
 }

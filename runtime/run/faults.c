@@ -22,10 +22,27 @@ static void note_place(struct run *r, int32_t phase, const struct node *n)
     }
 }
 
-enum status fault_report(struct run *r, const struct fault *f, int32_t phase)
+/* Replicas look things up in one long table of all their rows: back to the rows of one. */
+static struct fault of_one(const struct graph *g, const struct node *n, struct fault f)
+{
+    const struct node *x = n && g->replicas && n->n_in > 1 ? graph_node(g, node_inputs(g, n)[0]) : NULL;
+    while (x && op_table[x->op].kind == OPK_VIEW && x->op == OP_reshape) {
+        x = graph_node(g, node_inputs(g, x)[0]);
+    }
+    if (x && f.code == FAULT_INDEX && x->rank > 1 && node_shape(g, x)[0] == g->n_replicas &&
+        f.b % g->replicas == 0) {
+        int64_t rows = f.b / g->replicas;
+        f.a -= f.a >= f.b ? f.b - rows : 0;
+        f.b = rows;
+    }
+    return f;
+}
+
+enum status fault_report(struct run *r, const struct fault *what, int32_t phase)
 {
     const struct graph *g = r->graph;
-    const struct node *n = f->node && f->node < g->nodes.n ? graph_node(g, f->node) : NULL;
+    const struct node *n = what->node && what->node < g->nodes.n ? graph_node(g, what->node) : NULL;
+    struct fault one = of_one(g, n, *what), *f = &one;
     struct span at = n ? n->span : NO_SPAN;
     enum status st;
     switch (f->code) {

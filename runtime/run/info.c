@@ -24,12 +24,26 @@ const char *graph_precision(const struct graph *g)
     return f64 ? "f64" : "f32";
 }
 
+/* The values of the replicas as a list. */
+static const char *list_text(struct run *r, const struct config *c)
+{
+    struct text t = {.arena = r->arena};
+    for (uint32_t i = 0; i < r->graph->replicas; i++) {
+        struct config one = *c;
+        one.value = c->values[i];
+        text_printf(&t, "%s%s", i ? ", " : "[", config_text(r->arena, &one));
+    }
+    text_printf(&t, "]");
+    return t.at;
+}
+
 enum status write_run_json(struct run *r)
 {
     const struct graph *g = r->graph;
     struct run_config *config = arena_array(r->arena, struct run_config, g->configs.n);
     for (uint32_t i = 0; i < g->configs.n; i++) {
-        config[i] = (struct run_config){g->configs.at[i].name, config_text(r->arena, &g->configs.at[i])};
+        const struct config *c = &g->configs.at[i];
+        config[i] = (struct run_config){c->name, c->values ? list_text(r, c) : config_text(r->arena, c)};
     }
     struct run_info info = {.model = g->model,
                             .command = r->o->command ? r->o->command : "",
@@ -39,6 +53,7 @@ enum status write_run_json(struct run *r)
                             .version = r->o->version ? r->o->version : "",
                             .seed = (int64_t)r->o->seed,
                             .threads = r->threads,
+                            .replicas = r->graph->replicas,
                             .arena_bytes = r->plan->device_bytes,
                             .config = config,
                             .n_config = g->configs.n,
@@ -57,8 +72,9 @@ void fill_summary(struct run *r, enum status st, struct summary *out)
     struct metric_value *m = arena_array(r->arena, struct metric_value, n);
     n = 0;
     for (uint32_t i = 0; i < r->graph->phases.n; i++) {
-        for (uint32_t k = 0; r->phase[i].seen && k < r->phase[i].n_metric; k++) {
-            m[n++] = (struct metric_value){r->phase[i].metric[k], r->phase[i].value[k]};
+        if (r->phase[i].seen) {
+            metric_values(r, &r->phase[i], r->phase[i].value, m + n);
+            n += r->phase[i].n_metric;
         }
     }
     const char *status = st == ST_OK        ? "done"
@@ -67,7 +83,8 @@ void fill_summary(struct run *r, enum status st, struct summary *out)
                                             : failed;
     struct metric_value *part = arena_array(r->arena, struct metric_value, PART_COUNT);
     for (int i = 0; i < PART_COUNT && r->part_steps; i++) {
-        part[i] = (struct metric_value){part_name[i], 1e3 * r->part_seconds[i] / (double)r->part_steps};
+        part[i] =
+            (struct metric_value){part_name[i], 1e3 * r->part_seconds[i] / (double)r->part_steps, NULL, 0};
     }
     *out = (struct summary){.metric = m,
                             .n_metric = n,

@@ -17,9 +17,11 @@ struct phase_state {
     uint32_t n_metric, n_ring;   /* the first n_ring come in slots, the others are made of them: */
     uint32_t made[RING_METRICS]; /* by phases of the graph, each with one output */
     bool seen;                   /* value holds something */
-    double value[RING_METRICS];
-    double sum[RING_METRICS]; /* of single launches since the last step line */
-    int64_t in_sum[RING_METRICS];
+    /* Replicas of a metric lie side by side, here and in slots: RING_METRICS for each of them. */
+    double *value;
+    double *sum; /* of single launches since the last step line */
+    int64_t *in_sum;
+    double *told;       /* means of a step line */
     int64_t last_event; /* launch number of its last line, from 1; 0: none */
     int64_t logged;     /* step lines are due at multiples of log_every: the last one that had a line */
 };
@@ -71,9 +73,22 @@ struct run {
     bool leave;    /* a `stop when` holds: leave the innermost repeat */
     int64_t round; /* of the innermost repeat, from 1 */
     int64_t *mark; /* by statement: EVERY: last multiple seen */
-    double *best;  /* by statement: SAVE BEST: largest value so far */
+    double *best;  /* by statement and replica: SAVE BEST: largest value so far */
     bool *has_best;
+    /* replicas */
+    struct run *one;      /* graph, plan and image of one copy; NULL without replicas */
+    bool *running;        /* by replica: it has not stopped; NULL = all run */
+    uint32_t running_var; /* the device's copy of that; 0 where the run block has no `stop when` */
 };
+static inline bool replica_runs(const struct run *r, uint32_t i)
+{
+    return !r->running || r->running[i];
+}
+/* Replicas of a run, at least 1. */
+static inline uint32_t run_replicas(const struct run *r)
+{
+    return r->graph->replicas ? r->graph->replicas : 1;
+}
 
 static inline struct control *run_control(const struct run *r)
 {
@@ -84,6 +99,15 @@ static inline struct control *run_control(const struct run *r)
 MUST_CHECK enum status run_open_host(struct graph *g, const struct run_options *o, struct diag_sink *sink,
                                      struct run **out);
 MUST_CHECK enum status upload(struct run *r); /* the persistent prefix of the image */
+char *image_start(char *block);               /* aligned, inside of its allocation */
+/* Initial values of variables into the image, by the init phase with that seed, or from a weights file. */
+MUST_CHECK enum status image_initial(struct run *r, uint64_t seed);
+/* replicas.c */
+MUST_CHECK enum status replicas_fill(struct run *r); /* the same for all replicas */
+/* Weights of the replicas in `which` (NULL: all) from the image: their number goes before .safetensors. */
+MUST_CHECK enum status replicas_save(struct run *r, const char *path, const bool *which);
+/* From now on these run: of others nothing changes any more. */
+MUST_CHECK enum status replicas_run_on(struct run *r, const bool *running);
 /* run.c */
 enum status no_phase(const struct graph *g, struct diag_sink *sink, const char *name,
                      const char *what);                  /* "to evaluate" */
@@ -107,6 +131,10 @@ MUST_CHECK enum status run_on_host(struct run *r, const struct plan_variant *v);
 enum status fault_report(struct run *r, const struct fault *f, int32_t phase);
 enum status skips_report(struct run *r, uint32_t phase, int64_t in_row);
 /* launches.c */
+/* The first output of a variant on the host image, as numbers: one for each replica. */
+void output_numbers(const struct run *r, const struct plan_variant *v, double *out);
+/* The metrics of a phase with these values; replicas side by side. */
+void metric_values(const struct run *r, const struct phase_state *s, const double *x, struct metric_value *m);
 MUST_CHECK enum status visit(struct run *r, uint32_t phase, int64_t launches, enum event_kind kind);
 MUST_CHECK enum status pass(struct run *r, uint32_t phase);
 MUST_CHECK enum status settle(struct run *r);   /* waits for every launch */
@@ -122,7 +150,8 @@ MUST_CHECK enum status fill_overrides(struct run *r);
 /* save.c */
 MUST_CHECK enum status folder_make(struct run *r);
 MUST_CHECK enum status folder_of_file(struct run *r, char *path); /* makes what stands before the last / */
-MUST_CHECK enum status save_weights(struct run *r, const char *path);
+/* Of replicas: those in `which`, NULL = all. */
+MUST_CHECK enum status save_weights(struct run *r, const char *path, const bool *which);
 MUST_CHECK enum status download(struct run *r, uint64_t offset, uint64_t bytes);
 /* info.c */
 MUST_CHECK enum status write_run_json(struct run *r);

@@ -24,6 +24,14 @@ int64_t launches_per_epoch(const struct run *r, uint32_t phase)
     return drops_tail(p) ? s->rows / s->batch : (s->rows + s->batch - 1) / s->batch;
 }
 
+void output_numbers(const struct run *r, const struct plan_variant *v, double *out)
+{
+    const struct operand *o = &v->output[0];
+    for (uint32_t i = 0; i < run_replicas(r); i++) {
+        out[i] = number_at(r->image + o->offset, (enum dtype)o->dtype, o->rank ? i : 0);
+    }
+}
+
 /* Metrics that are made of others, from what the slots have brought so far: computed on the host. */
 static enum status make_metrics(struct run *r, uint32_t phase)
 {
@@ -34,9 +42,17 @@ static enum status make_metrics(struct run *r, uint32_t phase)
             return diag_emit(r->sink, DIAG_I0001, NO_SPAN, "metric %s was not planned", s->metric[i]);
         }
         TRY(run_on_host(r, v));
-        s->value[i] = number_at(r->image + v->output[0].offset, (enum dtype)v->output[0].dtype, 0);
+        output_numbers(r, v, s->value + i * run_replicas(r));
     }
     return ST_OK;
+}
+
+void metric_values(const struct run *r, const struct phase_state *s, const double *x, struct metric_value *m)
+{
+    uint32_t n = run_replicas(r);
+    for (uint32_t i = 0; i < s->n_metric; i++) {
+        m[i] = (struct metric_value){s->metric[i], x[i * n], r->one ? x + i * n : NULL, r->one ? n : 0};
+    }
 }
 
 static enum status emit(struct run *r, uint32_t phase, enum event_kind kind, const struct ring_slot *slot,
@@ -45,14 +61,15 @@ static enum status emit(struct run *r, uint32_t phase, enum event_kind kind, con
     struct phase_state *s = &r->phase[phase];
     struct metric_value m[RING_METRICS];
     TRY(make_metrics(r, phase));
-    for (uint32_t i = 0; i < s->n_metric; i++) {
+    for (uint32_t i = 0; i < s->n_metric * run_replicas(r); i++) {
         bool averaged = kind == EVENT_STEP && s->in_sum[i];
-        m[i] = (struct metric_value){s->metric[i], averaged ? s->sum[i] / (double)s->in_sum[i] : s->value[i]};
+        s->told[i] = averaged ? s->sum[i] / (double)s->in_sum[i] : s->value[i];
         if (kind == EVENT_STEP) {
             s->sum[i] = 0;
             s->in_sum[i] = 0;
         }
     }
+    metric_values(r, s, s->told, m);
     struct event e = {kind,        r->graph->phases.at[phase].name, r->steps_seen, slot->epoch, m,
                       s->n_metric, clock_seam.seconds() - r->start, more};
     s->last_event = (int64_t)r->seen + 1;
@@ -64,9 +81,12 @@ static void add_up(struct run *r, uint32_t phase, const struct ring_slot *slot)
 {
     struct phase_state *s = &r->phase[phase];
     const struct phase *p = &r->graph->phases.at[phase];
-    for (uint32_t i = 0; i < s->n_ring; i++) {
+    for (uint32_t i = 0; i < s->n_ring * run_replicas(r); i++) {
+        if (!replica_runs(r, i % run_replicas(r))) {
+            continue; /* its values are those it stopped with */
+        }
         s->value[i] = slot->value[i];
-        if (p->metrics.at[i].mode == METRIC_MEAN && isfinite(slot->now[i])) {
+        if (p->metrics.at[i / run_replicas(r)].mode == METRIC_MEAN && isfinite(slot->now[i])) {
             s->sum[i] += slot->now[i];
             s->in_sum[i]++;
         }
@@ -82,8 +102,9 @@ static void mirror(struct run *r, uint32_t phase, const struct ring_slot *slot)
     const struct plan_variant *v = plan_find(r->plan, phase, false);
     c->phase[phase].step = slot->step;
     c->phase[phase].epoch = slot->epoch;
-    for (uint32_t i = 0; v && i < v->n_metric && i < RING_METRICS; i++) {
-        c->metric[v->metric0 + i].last = slot->value[i];
+    for (uint32_t i = 0; v && i < v->n_metric * run_replicas(r); i++) {
+        c->metric[v->metric0 + i].last =
+            replica_runs(r, i % run_replicas(r)) ? slot->value[i] : r->phase[phase].value[i];
     }
 }
 
@@ -91,9 +112,7 @@ static void redraw(struct run *r, uint32_t phase, const struct ring_slot *slot)
 {
     struct phase_state *s = &r->phase[phase];
     struct metric_value m[RING_METRICS];
-    for (uint32_t i = 0; i < s->n_metric; i++) {
-        m[i] = (struct metric_value){s->metric[i], s->value[i]};
-    }
+    metric_values(r, s, s->value, m);
     struct event e = {EVENT_STEP,  r->graph->phases.at[phase].name, r->steps_seen, slot->epoch, m,
                       s->n_metric, clock_seam.seconds() - r->start, false};
     report_tick(r->report, &e);

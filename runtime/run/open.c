@@ -38,13 +38,31 @@ static bool is_whole(double x, double from, double to)
     return x >= from && x <= to && x == floor(x);
 }
 
+static struct config *config_named(struct graph *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->configs.n; i++) {
+        if (strcmp(g->configs.at[i].name, name) == 0) {
+            return &g->configs.at[i];
+        }
+    }
+    return NULL;
+}
+
+/* The text as a value of the config. */
+static enum status read_value(const struct config *c, const char *text, struct diag_sink *sink, double *x)
+{
+    bool fits = parse_value(text, x) && (c->kind == CONFIG_DIM ? is_whole(*x, 0, (double)LIMIT_DIM)
+                                         : c->dtype == DT_I32  ? is_whole(*x, INT32_MIN, INT32_MAX)
+                                         : c->dtype == DT_BOOL ? is_whole(*x, 0, 1)
+                                                               : true);
+    return fits ? ST_OK
+                : diag_emit(sink, DIAG_E1009, c->span, "--set: `%s` is no value for `%s`, which is %s", text,
+                            c->name, c->kind == CONFIG_DIM ? "a dim" : dtype_name(c->dtype));
+}
+
 static enum status set_config(struct graph *g, const struct run_set *s, struct diag_sink *sink)
 {
-    struct config *c = NULL;
-    for (uint32_t i = 0; i < g->configs.n && !c; i++) {
-        c = strcmp(g->configs.at[i].name, s->name) == 0 ? &g->configs.at[i] : NULL;
-    }
-    double x;
+    struct config *c = config_named(g, s->name);
     if (!c) {
         return no_config(g, s->name, sink);
     }
@@ -56,15 +74,30 @@ static enum status set_config(struct graph *g, const struct run_set *s, struct d
         diag_help(sink, "compile again: gmlc --set %s=%s, or give gmlrun the .gml file", s->name, s->value);
         return st;
     }
-    bool fits = parse_value(s->value, &x) && (c->kind == CONFIG_DIM ? is_whole(x, 0, (double)LIMIT_DIM)
-                                              : c->dtype == DT_I32  ? is_whole(x, INT32_MIN, INT32_MAX)
-                                              : c->dtype == DT_BOOL ? is_whole(x, 0, 1)
-                                                                    : true);
-    if (!fits) {
-        return diag_emit(sink, DIAG_E1009, c->span, "--set: `%s` is no value for `%s`, which is %s", s->value,
-                         s->name, c->kind == CONFIG_DIM ? "a dim" : dtype_name(c->dtype));
+    return read_value(c, s->value, sink, &c->value);
+}
+
+enum status graph_configure_list(struct graph *g, const char *name, const char *const *value, uint32_t n,
+                                 struct diag_sink *sink)
+{
+    struct config *c = config_named(g, name);
+    if (!c) {
+        return no_config(g, name, sink);
     }
-    c->value = x;
+    if (c->kind != CONFIG_LIVE) {
+        enum status st =
+            diag_emit(sink, DIAG_U1004, c->span, "--set: `%s` cannot differ between replicas: it decides %s",
+                      name, c->kind == CONFIG_DIM ? "a size" : "what is compiled");
+        diag_help(sink, "train one run for each of its values; replicas differ in numbers such as a learning "
+                        "rate, and in their seeds");
+        return st;
+    }
+    double *x = arena_array(g->arena, double, n);
+    for (uint32_t i = 0; i < n; i++) {
+        TRY(read_value(c, value[i], sink, &x[i]));
+    }
+    c->value = x[0];
+    c->values = x;
     return ST_OK;
 }
 
@@ -79,9 +112,9 @@ enum status graph_configure(struct graph *g, const struct run_options *o, struct
 /* -- the plan */
 
 /* Dim configs are bound from their values in the graph, which --set has changed already. */
-static enum status make_plan(struct run *r, const struct target *target, int64_t (*split_rows)[2])
+static enum status make_plan(struct run *r, const struct graph *g, const struct target *target,
+                             int64_t (*split_rows)[2], struct plan **out)
 {
-    const struct graph *g = r->graph;
     int64_t *rows = arena_array(r->arena, int64_t, g->datas.n),
             *stored = arena_array(r->arena, int64_t, g->datas.n);
     struct plan_options o = {.data_rows = rows,
@@ -93,12 +126,25 @@ static enum status make_plan(struct run *r, const struct target *target, int64_t
         rows[i] = r->data->at[i].rows;
         stored[i] = r->data->at[i].stored;
     }
-    TRY(plan_build(g, &o, r->arena, r->sink, &r->plan));
+    TRY(plan_build(g, &o, r->arena, r->sink, out));
 #ifdef NDEBUG
-    return r->o->debug_plan ? plan_check(r->plan, r->sink) : ST_OK;
+    return r->o->debug_plan ? plan_check(*out, r->sink) : ST_OK;
 #else
-    return plan_check(r->plan, r->sink);
+    return plan_check(*out, r->sink);
 #endif
+}
+
+/* Beside a run of replicas: one copy of the model, on the host. */
+static enum status make_one(struct run *r, int64_t (*split_rows)[2])
+{
+    struct target cpu = {.name = "cpu"};
+    r->one = arena_new_of(r->arena, struct run);
+    *r->one = *r;
+    r->one->one = NULL;
+    struct graph *g = arena_new_of(r->arena, struct graph);
+    *g = *r->graph->one;
+    r->one->graph = g;
+    return make_plan(r, g, &cpu, split_rows, &r->one->plan);
 }
 
 static const char *metric_name(struct run *r, const struct phase *p, const struct metric *m)
@@ -124,6 +170,11 @@ static void make_phases(struct run *r, int64_t (*split_rows)[2])
         s->counts = p->kind == PHASE_USER && (p->training || !any_training);
         s->n_metric = s->n_ring = p->metrics.n < RING_METRICS ? p->metrics.n : RING_METRICS;
         s->metric = arena_array(r->arena, const char *, RING_METRICS);
+        size_t values = (size_t)RING_METRICS * run_replicas(r);
+        s->value = arena_array(r->arena, double, values);
+        s->sum = arena_array(r->arena, double, values);
+        s->told = arena_array(r->arena, double, values);
+        s->in_sum = arena_array(r->arena, int64_t, values);
         for (uint32_t k = 0; k < s->n_metric; k++) {
             s->metric[k] = metric_name(r, p, &p->metrics.at[k]);
         }
@@ -171,8 +222,9 @@ static enum status load(struct run *r, const struct target *target)
     TRY(data_open(r->graph, r->o->folder, r->o->data, r->o->n_data, r->sink, &r->data));
     keep_files(r);
     TRY(data_split_rows(r->data, r->arena, r->sink, &split_rows));
-    TRY(make_plan(r, target, split_rows));
+    TRY(make_plan(r, r->graph, target, split_rows, &r->plan));
     make_phases(r, split_rows);
+    TRY(r->graph->replicas ? make_one(r, split_rows) : ST_OK);
     report_lanes(r);
     TRY(block_plan(r));
     int alone = r->o->phase ? user_phase(r->graph, r->o->phase) : -1;
@@ -184,11 +236,12 @@ static enum status load(struct run *r, const struct target *target)
 
 /* -- the host image */
 
-static void fill_control(struct run *r)
+static void fill_control(struct run *r, uint64_t seed)
 {
     struct control *c = run_control(r);
     const struct graph *g = r->graph;
-    c->key = mix64(r->o->seed);
+    c->key = mix64(seed);
+    c->seed = seed;
     for (uint32_t i = 0; i < g->configs.n && i < LIMIT_KNOBS; i++) {
         c->knob[i] = g->configs.at[i].kind == CONFIG_LIVE ? g->configs.at[i].value : 0;
     }
@@ -205,23 +258,41 @@ static enum status run_phase(struct run *r, uint32_t phase)
     return v ? run_on_host(r, v) : ST_OK; /* without a variant there is nothing to do in it */
 }
 
-static enum status fill_image(struct run *r)
+char *image_start(char *block)
 {
-    const struct graph *g = r->graph;
-    r->image_bytes = mem_size(r->plan->bytes + PLAN_ALIGN, 1);
-    r->image_block = mem_alloc(r->image_bytes);
-    r->image = r->image_block + (PLAN_ALIGN - (uintptr_t)r->image_block % PLAN_ALIGN) % PLAN_ALIGN;
+    return block + (PLAN_ALIGN - (uintptr_t)block % PLAN_ALIGN) % PLAN_ALIGN;
+}
+
+enum status image_initial(struct run *r, uint64_t seed)
+{
+    const struct run_options *o = r->o;
     plan_fill_constants(r->plan, r->image);
-    fill_control(r);
-    for (uint32_t i = 0; i < g->phases.n; i++) {
-        if (g->phases.at[i].kind == PHASE_INIT) {
+    fill_control(r, seed);
+    for (uint32_t i = 0; i < r->graph->phases.n; i++) {
+        if (r->graph->phases.at[i].kind == PHASE_INIT) {
             TRY(run_phase(r, i));
         }
     }
-    const struct run_options *o = r->o;
     TRY(fill_overrides(r));
-    if (o->weights) { /* before the data phases: they hold what standardize(..) was fitted to */
-        TRY(weights_load(r->plan, r->image, o->weights, o->map, o->n_map, o->allow_nonfinite, r->sink));
+    /* before the data phases: it holds what standardize(..) was fitted to */
+    return o->weights
+               ? weights_load(r->plan, r->image, o->weights, o->map, o->n_map, o->allow_nonfinite, r->sink)
+               : ST_OK;
+}
+
+static enum status fill_image(struct run *r)
+{
+    const struct graph *g = r->graph;
+    const struct run_options *o = r->o;
+    r->image_bytes = mem_size(r->plan->bytes + PLAN_ALIGN, 1);
+    r->image_block = mem_alloc(r->image_bytes);
+    r->image = image_start(r->image_block);
+    if (r->one) {
+        plan_fill_constants(r->plan, r->image);
+        fill_control(r, o->seed);
+        TRY(replicas_fill(r));
+    } else {
+        TRY(image_initial(r, o->seed));
     }
     for (uint32_t i = 0; i < g->datas.n; i++) {
         TRY(o->weights ? ST_OK : data_can_fit(r->data, i, r->sink));
@@ -365,6 +436,9 @@ void run_close(struct run *r)
         r->backend->close(r->exec);
     }
     mem_free(r->image_block, r->image_bytes);
+    if (r->one) {
+        mem_free(r->one->image_block, r->one->image_bytes);
+    }
     data_close(r->data);
     arena_free(r->arena);
 }

@@ -84,7 +84,7 @@ static enum status finish(struct run *r, enum status st, struct summary *out)
     if (st == ST_OK || st == ST_STOPPED || st == ST_NUMERIC) {
         enum status saved = drain(r);
         if (saved == ST_OK && !r->faulted) {
-            saved = save_weights(r, arena_printf(r->arena, "%s/weights.safetensors", r->folder));
+            saved = save_weights(r, arena_printf(r->arena, "%s/weights.safetensors", r->folder), NULL);
         }
         st = st == ST_NUMERIC || saved == ST_OK ? st : saved;
     }

@@ -108,6 +108,9 @@ const char *run_folder(const struct run *r);
 const char *run_model(const struct run *r);
 /* Applies `set` to the configs of a compiled graph; run_open does it too. */
 MUST_CHECK enum status graph_configure(struct graph *g, const struct run_options *o, struct diag_sink *sink);
+/* A value for each replica (gml_replicate comes after it): of a live config; U1004 for any other. */
+MUST_CHECK enum status graph_configure_list(struct graph *g, const char *name, const char *const *value,
+                                            uint32_t n, struct diag_sink *sink);
 const char *config_text(struct arena *a, const struct config *c); /* its value as gml text */
 const char *graph_precision(const struct graph *g); /* "f64" when anything stored is, else "f32" */
 

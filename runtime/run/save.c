@@ -132,12 +132,12 @@ enum status download(struct run *r, uint64_t offset, uint64_t bytes)
     return st == ST_OK ? ST_OK : device_failed(r, st);
 }
 
-enum status save_weights(struct run *r, const char *path)
+enum status save_weights(struct run *r, const char *path, const bool *which)
 {
     for (uint32_t t = 0; t < r->graph->trees.n; t++) {
         TRY(download(r, r->plan->tree_offset[t], r->plan->tree_bytes[t]));
     }
-    return weights_save(r->plan, r->image, path, r->sink);
+    return r->one ? replicas_save(r, path, which) : weights_save(r->plan, r->image, path, r->sink);
 }
 
 const char *run_folder(const struct run *r)

@@ -175,7 +175,7 @@ static void fake_run(const struct launch *l, void *arena)
     if (l->function == cuda_tick_function() && !fake.stuck) {
         struct tick_params t;
         memcpy(&t, l->params, sizeof t);
-        tick(arena, &t.args, (struct ring *)(uintptr_t)t.ring);
+        tick(arena, &t.args, (struct ring *)(uintptr_t)t.ring, 0, 1);
     }
 }
 

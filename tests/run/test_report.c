@@ -55,13 +55,16 @@ static json_t *line(char **at)
 
 START_TEST(metrics_file_has_a_line_each)
 {
-    struct metric_value m[] = {{"train.loss", 0.25}, {"train.\"odd\"", INFINITY}};
+    const double each[] = {0.5, INFINITY, 2};
+    struct metric_value m[] = {{.name = "train.loss", .value = 0.25},
+                               {.name = "train.\"odd\"", .value = INFINITY},
+                               {.name = "train.acc", .value = 0.5, .replica = each, .n_replica = 3}};
     struct report_options o = {.metrics_path = path, .steps = 10};
     struct report *r;
     ck_assert_int_eq(report_open(arena, &o, &sink, &r), ST_OK);
-    struct event e = {EVENT_EPOCH, "train", 11, 1, m, 2, 1.5, false};
+    struct event e = {EVENT_EPOCH, "train", 11, 1, m, 3, 1.5, false};
     ck_assert_int_eq(report_event(r, &e), ST_OK);
-    struct metric_value parts[] = {{"forward", 0.5}, {"loss", 0.25}};
+    struct metric_value parts[] = {{.name = "forward", .value = 0.5}, {.name = "loss", .value = 0.25}};
     struct summary s = {m, 1, 11, 0, 2.5, "cpu", "done", parts, 2};
     ck_assert_int_eq(report_summary(r, &s), ST_OK);
     report_close(r);
@@ -74,6 +77,10 @@ START_TEST(metrics_file_has_a_line_each)
     json_t *metrics = json_object_get(j, "metrics");
     ck_assert(json_number_value(json_object_get(metrics, "train.loss")) == 0.25);
     ck_assert(json_is_null(json_object_get(metrics, "train.\"odd\"")));
+    json_t *list = json_object_get(metrics, "train.acc");
+    ck_assert_uint_eq(json_array_size(list), 3);
+    ck_assert(json_number_value(json_array_get(list, 2)) == 2);
+    ck_assert(json_is_null(json_array_get(list, 1)));
     json_decref(j);
     j = line(&text);
     ck_assert_str_eq(json_string_value(json_object_get(j, "event")), "summary");
@@ -129,7 +136,7 @@ END_TEST
 
 START_TEST(people_get_plain_lines_without_a_terminal)
 {
-    struct metric_value m[] = {{"train.loss", 0.25}};
+    struct metric_value m[] = {{.name = "train.loss", .value = 0.25}};
     char *text = NULL;
     size_t n;
     FILE *out = open_memstream(&text, &n);
@@ -155,7 +162,9 @@ END_TEST
 /* Without a width of its own a terminal has 80 columns, and the bar stays inside them. */
 START_TEST(the_bar_fits_the_terminal)
 {
-    struct metric_value m[] = {{"train.loss", 0.25}, {"train.grad_norm", 0.125}, {"train.accuracy", 0.5}};
+    struct metric_value m[] = {{.name = "train.loss", .value = 0.25},
+                               {.name = "train.grad_norm", .value = 0.125},
+                               {.name = "train.accuracy", .value = 0.5}};
     char *text = NULL;
     size_t n;
     FILE *out = open_memstream(&text, &n);
@@ -175,7 +184,7 @@ END_TEST
 /* The step line that ends an epoch would repeat the line of the epoch. */
 START_TEST(an_epoch_is_told_once)
 {
-    struct metric_value m[] = {{"train.loss", 0.25}};
+    struct metric_value m[] = {{.name = "train.loss", .value = 0.25}};
     char *text = NULL;
     size_t n;
     FILE *out = open_memstream(&text, &n);

@@ -5,10 +5,11 @@ bool shape_leaf(struct shape_ctx *c)
 {
     const struct type *x = &c->in[0];
     uint32_t tree;
-    if (!shape_attrs(c, 1, 0) || !shape_rank(c, 0, 1)) {
+    bool all = c->g->replicas && x->rank == 2 && x->dim[0] == c->g->n_replicas;
+    if (!shape_attrs(c, 1, 0) || !(all || shape_rank(c, 0, 1))) {
         return false;
     }
-    if (!dim_is_tree(&c->g->dims, x->dim[0], &tree) || tree >= c->g->trees.n) {
+    if (!dim_is_tree(&c->g->dims, x->dim[all], &tree) || tree >= c->g->trees.n) {
         return shape_fail(c, DIAG_I0001, "leaf of %s, which is no flat block", shape_text(c, x));
     }
     const struct tree *t = &c->g->trees.at[tree];
@@ -20,6 +21,11 @@ bool shape_leaf(struct shape_ctx *c)
         return shape_fail(c, DIAG_I0001, "leaf of a tree without that variable");
     }
     c->out = c->g->vars.at[var].type;
+    if (all && c->out.rank == LIMIT_RANK) {
+        return shape_fail(c, DIAG_E2003, "a parameter of %s has no room for an axis of replicas",
+                          shape_text(c, &c->out));
+    }
+    c->out = all ? type_stacked(c->out, c->g->n_replicas) : c->out;
     c->out.dtype = x->dtype;
     return true;
 }

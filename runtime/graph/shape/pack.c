@@ -18,6 +18,9 @@ bool shape_pack(struct shape_ctx *c)
             leaf = c->g->vars.at[t->leaf[i]].type;
         }
         leaf.dtype = dtype;
+        if (c->g->replicas && c->s->type.rank == 2 && leaf.rank < LIMIT_RANK) {
+            leaf = type_stacked(leaf, c->g->n_replicas);
+        }
         if (!type_equal(&x, &leaf)) {
             return shape_fail(c, DIAG_I0001, "pack: value %u is %s, not like leaf \"%s\"", (unsigned)i,
                               shape_text(c, &x),
