@@ -91,7 +91,7 @@ val batch_build(struct build *b, const struct node_spec *s, const bool *stacked,
 {
     enum rule r = rule_of(s->op);
     val *in = arena_array(b->g->arena, val, s->n_in + 1);
-    if (r == PRODUCT && stacked[0] && !stacked[1] && node_type(b->g, s->in[1]).rank == 2) {
+    if (r == PRODUCT && stacked[0] && !stacked[1] && node_type(b->g, s->in[1]).rank == 2 && !s->n_attr) {
         return build_matmul(b, s->in[0], s->in[1]);
     }
     for (uint32_t i = 0; i < s->n_in; i++) {
