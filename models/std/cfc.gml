@@ -40,8 +40,8 @@ layer Memory{H: dim}(x: f32[B, I], s: (h: f32[B, H], c: f32[B, H])) -> (h: f32[B
 }
 ## Over x: f32[B, T, I] with the time dt: f32[B, T, 1] that each input took, from s: rows where `mask` is false leave the state.
 ## Returns y: f32[B, T, H] and the state s = (h, c).
-layer CfC{H: dim, units: dim = 128, depth: int = 1, mode = "default", mixed = false}(x: f32[B, T, I], dt: f32[B, T, 1], s = none, mask: bool[B, T] = none) {
-    let cell = Cell{H, units, depth, mode}
+layer CfC{H: dim, units: dim = 128, depth: int = 1, mode = "default", mixed = false, act = lecun_tanh}(x: f32[B, T, I], dt: f32[B, T, 1], s = none, mask: bool[B, T] = none) {
+    let cell = Cell{H, units, depth, mode, act}
     let mem  = Memory{H}
     let first = if s == none then (h = zeros([B, H]), c = zeros([B, H])) else s
     let r = scan (xt in x, dtt in dt, mt in mask, axis = 1; s = first) {
