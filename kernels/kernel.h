@@ -31,6 +31,7 @@ extern const struct cpu_kernel cpu_kernels[OP_COUNT];
 struct launch {
     const void *function; /* host stub of the __global__ function */
     uint32_t grid[3], block[3], shared;
+    uint32_t cluster;  /* blocks of a cluster along the first axis; 0 = none */
     uint32_t n_params; /* bytes used of params */
     _Alignas(16) unsigned char params[1024];
 };

@@ -30,6 +30,8 @@ struct gemm {
     int64_t calls, step_a, step_b, step_d;       /* bytes from call to call */
     uint64_t work, work_bytes;
 };
+/* Whether cuda_matmul has the better kernel for this product, library or not. */
+bool cuda_matmul_is_own(const struct kargs *k, const struct target *t);
 /* False when the library cannot take the operands (then cuda_matmul does). */
 bool cudalib_matmul(const struct kargs *k, struct gemm *out);
 

@@ -3,6 +3,8 @@
  * kernel. */
 #ifndef GML_KERNELS_CUDA_FUNCTIONS_H
 #define GML_KERNELS_CUDA_FUNCTIONS_H
+#include <stdbool.h>
+#include "kernels/cuda/params.h"
 #include "kernels/ops.h"
 
 #ifdef __cplusplus
@@ -45,6 +47,15 @@ const void *cuda_control_function(int op);           /* step, knob, metric */
 enum loop_step { LOOP_PART, LOOP_BEGIN, LOOP_END };
 const void *cuda_loop_function(enum loop_step step, int dtype);
 const void *cuda_matmul_function(int dtype);
+enum product_shape {
+#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, step) PRODUCT_##name,
+    PRODUCT_TILES
+#undef PRODUCT_TILE
+        PRODUCT_SHAPES
+};
+/* f32 on tensor cores: tf32: one term instead of three; a, b: whether k is the contiguous axis of that
+ * factor; vector: copies of 16 bytes. */
+const void *cuda_product_function(enum product_shape shape, bool tf32, bool a, bool b, bool vector);
 const void *cuda_tick_function(void);
 #ifdef __cplusplus
 }

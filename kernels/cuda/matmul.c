@@ -1,7 +1,9 @@
-/* Matrix products: described for cuBLASLt where it can take the operands, and as an own tiled kernel for the
- * rest (strides without a unit, empty inner axes, no library; without TF32, which asks for less). Row-major D
- * = X W is column-major D^T = W^T X^T, so the operands change places. */
+/* Matrix products. f32 with a sum of some length is made on tensor cores (product.c); the rest is described
+ * for cuBLASLt where it can take the operands, and as a plain tiled kernel where it cannot (strides without a
+ * unit, empty inner axes, no library; without TF32, which asks for less). Row-major D = X W is column-major
+ * D^T = W^T X^T, so for the library the operands change places. */
 #include "kernels/cuda/describe.h"
+#include "kernels/cuda/product.h"
 
 /* A row-major [rows, cols] operand seen column-major is [cols, rows]; `transposed` when its columns are the
  * unit axis instead. */
@@ -77,14 +79,48 @@ bool cudalib_matmul(const struct kargs *k, struct gemm *g)
     return g->batch <= INT32_MAX && g->calls <= 64;
 }
 
+static bool view_product(const struct kargs *k, const struct target *t, struct product_view *v)
+{
+    const struct operand *x = &k->in[0], *w = &k->in[1], *out = &k->out[0];
+    if (!t || !shapes_are_plain(x, w, out)) {
+        return false;
+    }
+    int r = out->rank;
+    int64_t m = out->dim[r - 2], n = out->dim[r - 1], depth = x->dim[r - 1];
+    bool a = false, b = false, d = false;
+    if (m > INT32_MAX || n > INT32_MAX || depth > INT32_MAX) {
+        return false;
+    }
+    *v = (struct product_view){
+        .dtype = out->dtype,
+        .tf32 = k->n_attr > 0,
+        .p = {.a = x->offset, .b = w->offset, .out = out->offset, .m = (int)m, .n = (int)n, .k = (int)depth}};
+    batch_walk(x, w, out, &v->p.batch);
+    bool fits = leading(m, depth, x->stride[r - 2], x->stride[r - 1], &a, &v->p.lda) &&
+                leading(depth, n, w->stride[r - 2], w->stride[r - 1], &b, &v->p.ldb) &&
+                leading(m, n, out->stride[r - 2], out->stride[r - 1], &d, &v->p.ldd) && !d;
+    v->a_along_k = !a;
+    v->b_along_k = b;
+    return fits && product_takes(v, t);
+}
+
+bool cuda_matmul_is_own(const struct kargs *k, const struct target *t)
+{
+    struct product_view v;
+    return view_product(k, t, &v) && product_is_better(&v, t);
+}
+
 int cuda_matmul(const struct kargs *k, const struct target *t, struct launch *l, int max);
 int cuda_matmul(const struct kargs *k, const struct target *t, struct launch *l, int max)
 {
     const struct operand *x = &k->in[0], *w = &k->in[1], *out = &k->out[0];
     struct matmul_params p = {.x = x->offset, .w = w->offset, .out = out->offset};
-    (void)t;
+    struct product_view v;
     if (max < 1 || !shapes_are_plain(x, w, out)) {
         return CUDA_UNSUPPORTED;
+    }
+    if (view_product(k, t, &v)) {
+        return product_describe(&v, t, l);
     }
     int r = out->rank;
     p.m = out->dim[r - 2];

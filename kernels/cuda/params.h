@@ -168,4 +168,22 @@ struct matmul_params {
     struct walk batch; /* x, w, out */
 };
 
+/* The f32 product on tensor cores (product.cuh). batch: walks the leading axes of a, b and out; `split`
+ * blocks of a cluster own k_part of k each; `columns`: tiles in a row of tiles; pairs: results are stored two
+ * by two. */
+struct product_params {
+    struct walk batch;
+    uint64_t a, b, out;
+    int64_t lda, ldb, ldd;
+    int32_t m, n, k, split, k_part, columns, pairs;
+};
+/* TILE(name, rows, columns, depth, rows and columns of a warp, buffers, microseconds a step takes on an
+ * H200). Where a factor is contiguous along k its rows are padded by 8 floats in shared memory, else by 4. */
+#define PRODUCT_TILES                                                                                        \
+    PRODUCT_TILE(NARROW, 32, 16, 64, 16, 8, 4, 0.55)                                                         \
+    PRODUCT_TILE(SMALL, 32, 32, 64, 16, 16, 3, 0.6)                                                          \
+    PRODUCT_TILE(MIDDLE, 64, 32, 32, 16, 16, 4, 0.53)                                                        \
+    PRODUCT_TILE(LARGE, 128, 128, 32, 64, 32, 3, 2.15)
+#define PRODUCT_SIDE(outer, depth, along_k) ((along_k) ? (outer) * ((depth) + 8) : (depth) * ((outer) + 4))
+
 #endif

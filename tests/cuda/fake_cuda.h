@@ -21,6 +21,14 @@ static inline int fake_function_op(const void *f)
 {
     return (int)((const char *)f - fake_function_space) / 128;
 }
+static inline int fake_function_first(const void *f)
+{
+    return (int)((const char *)f - fake_function_space) / 16 % 8;
+}
+static inline int fake_function_middle(const void *f)
+{
+    return (int)((const char *)f - fake_function_space) / 4 % 4;
+}
 static inline int fake_function_last(const void *f)
 {
     return (int)((const char *)f - fake_function_space) % 4;
@@ -76,6 +84,10 @@ const void *cuda_loop_function(enum loop_step step, int dtype)
 const void *cuda_matmul_function(int dtype)
 {
     return fake_function(OP_matmul, dtype, 0, 0);
+}
+const void *cuda_product_function(enum product_shape shape, bool tf32, bool a, bool b, bool vector)
+{
+    return fake_function(OP_matmul, 4 + (int)shape, 2 * a + b, 2 * tf32 + vector);
 }
 const void *cuda_tick_function(void)
 {
@@ -350,10 +362,10 @@ static int fake_event_seconds(void *ctx, void *from, void *to, double *out)
     *out = 1e-6 * (*(int *)to - *(int *)from);
     return 0;
 }
-static int fake_function_load(void *ctx, const void *function)
+static int fake_function_load(void *ctx, const void *function, uint32_t shared)
 {
     (void)ctx;
-    return function ? 0 : 98;
+    return !function ? 98 : shared <= 227 * 1024 ? 0 : 1;
 }
 static int fake_kernel_launch(void *ctx, const struct launch *l, void *arena, void *stream)
 {

@@ -209,6 +209,31 @@ START_TEST(reductions)
 }
 END_TEST
 
+static void make_row_major(struct operand *o)
+{
+    for (int a = o->rank - 1, s = 1; a >= 0; s *= (int)o->dim[a--]) {
+        o->stride[a] = s;
+    }
+}
+
+/* Results that are not the sums of products in `memory`; whole numbers, so exactly. */
+static int64_t wrong_products(const struct operand *x, const struct operand *w, const struct operand *out)
+{
+    const float *m = (const float *)memory;
+    int r = out->rank;
+    int64_t M = out->dim[r - 2], N = out->dim[r - 1], K = x->dim[r - 1], wrong = 0;
+    for (int64_t i = 0; i < operand_count(out); i++) {
+        int64_t batch = i / (M * N), row = i / N % M, col = i % N;
+        float sum = 0;
+        for (int64_t j = 0; j < K; j++) {
+            sum += m[x->offset / 4 + (uint64_t)element(x, (batch * M + row) * K + j)] *
+                   m[w->offset / 4 + (uint64_t)element(w, (batch * K + j) * N + col)];
+        }
+        wrong += m[out->offset / 4 + (uint64_t)i] != sum;
+    }
+    return wrong;
+}
+
 /* D = op(A) op(B) as the library reads the description, against the operands. Small integers: exact. */
 static void check_gemm(struct operand x, struct operand w, int64_t want_calls)
 {
@@ -216,9 +241,7 @@ static void check_gemm(struct operand x, struct operand w, int64_t want_calls)
     float *m = (float *)memory;
     memcpy(out.dim, x.dim, sizeof out.dim);
     out.dim[out.rank - 1] = w.dim[w.rank - 1];
-    for (int a = out.rank - 1, s = 1; a >= 0; s *= (int)out.dim[a--]) {
-        out.stride[a] = s;
-    }
+    make_row_major(&out);
     for (int i = 0; i < 1 << 19; i++) {
         m[i] = (float)(i * 31 % 17 - 8);
     }
@@ -243,19 +266,92 @@ static void check_gemm(struct operand x, struct operand w, int64_t want_calls)
             d[row + col * g.ldd] = sum;
         }
     }
-    int r = out.rank;
-    int64_t M = out.dim[r - 2], N = out.dim[r - 1], K = x.dim[r - 1], wrong = 0;
-    for (int64_t i = 0; i < operand_count(&out); i++) {
-        int64_t batch = i / (M * N), row = i / N % M, col = i % N;
-        float sum = 0;
-        for (int64_t j = 0; j < K; j++) {
-            sum += m[x.offset / 4 + (uint64_t)element(&x, (batch * M + row) * K + j)] *
-                   m[w.offset / 4 + (uint64_t)element(&w, (batch * K + j) * N + col)];
-        }
-        wrong += m[out.offset / 4 + (uint64_t)i] != sum;
-    }
-    ck_assert_int_eq(wrong, 0);
+    ck_assert_int_eq(wrong_products(&x, &w, &out), 0);
 }
+
+/* What the blocks of a described product add up to, tile by tile and part by part as product.cuh walks them.
+ */
+static void check_own_product(struct operand x, struct operand w, int want_split)
+{
+    static const int tile[PRODUCT_SHAPES][3] = {
+#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, step) {bm, bn, bk},
+        PRODUCT_TILES
+#undef PRODUCT_TILE
+    };
+    struct operand in[] = {x, w}, out = {.offset = 2 << 20, .dtype = DT_F32, .rank = x.rank};
+    float *m = (float *)memory;
+    memcpy(out.dim, x.dim, sizeof out.dim);
+    out.dim[out.rank - 1] = w.dim[w.rank - 1];
+    make_row_major(&out);
+    for (int i = 0; i < 1 << 20; i++) {
+        m[i] = i < 1 << 19 ? (float)(i * 31 % 17 - 8) : 0;
+    }
+    struct kargs k = {.in = in, .out = &out, .n_in = 2, .n_out = 1};
+    struct product_params p;
+    ck_assert(cuda_matmul_is_own(&k, &h200));
+    ck_assert_int_eq(cuda_kernels[OP_matmul](&k, &h200, launches, CUDA_MAX_LAUNCHES), 1);
+    memcpy(&p, launches[0].params, sizeof p);
+    const void *f = launches[0].function;
+    int shape = fake_function_first(f) - 4, layout = fake_function_middle(f);
+    bool a_along = layout & 2, b_along = layout & 1, vector = fake_function_last(f) & 1;
+    ck_assert_int_eq(p.split, want_split);
+    ck_assert_uint_eq(launches[0].cluster, p.split > 1 ? (uint32_t)p.split : 0);
+    ck_assert_uint_le(launches[0].shared, 227 * 1024);
+    ck_assert(!vector || (p.lda % 4 == 0 && p.ldb % 4 == 0 && p.a % 16 == 0 && p.b % 16 == 0));
+    for (uint32_t b = 0; b < launches[0].grid[1]; b++) {
+        int64_t at[3] = {0};
+        for (int64_t axis = p.batch.rank - 1, rest = b; axis >= 0; rest /= p.batch.dim[axis--]) {
+            for (int o = 0; o < 3; o++) {
+                at[o] += rest % p.batch.dim[axis] * p.batch.stride[o][axis];
+            }
+        }
+        for (int block = 0; block < (int)launches[0].grid[0]; block++) {
+            int part = block % p.split, place = block / p.split;
+            int m0 = place / p.columns * tile[shape][0], n0 = place % p.columns * tile[shape][1];
+            for (int r = m0; r < m0 + tile[shape][0] && r < p.m; r++) {
+                for (int c = n0; c < n0 + tile[shape][1] && c < p.n; c++) {
+                    float sum = 0;
+                    for (int d = part * p.k_part; d < (part + 1) * p.k_part && d < p.k; d++) {
+                        sum += m[p.a / 4 + (uint64_t)(at[0] + (a_along ? r * p.lda + d : d * p.lda + r))] *
+                               m[p.b / 4 + (uint64_t)(at[1] + (b_along ? c * p.ldb + d : d * p.ldb + c))];
+                    }
+                    m[p.out / 4 + (uint64_t)(at[2] + r * p.ldd + c)] += sum;
+                }
+            }
+        }
+    }
+    ck_assert_int_eq(wrong_products(&x, &w, &out), 0);
+}
+
+START_TEST(own_products)
+{
+    check_own_product(T(DT_F32, 0, 5, 17), T(DT_F32, 4096, 17, 3), 1);
+    check_own_product(T(DT_F32, 0, 70, 64), T(DT_F32, 65536, 64, 40), 1);
+    check_own_product(T(DT_F32, 0, 70, 64), swapped(T(DT_F32, 65536, 40, 64), 0, 1), 1);
+    check_own_product(swapped(T(DT_F32, 0, 64, 72), 0, 1), T(DT_F32, 65536, 64, 40), 1);
+    check_own_product(swapped(T(DT_F32, 0, 1024, 8), 0, 1), T(DT_F32, 65536, 1024, 12), 8);
+    check_own_product(T(DT_F32, 0, 3, 5, 2, 32), T(DT_F32, 65536, 3, 5, 32, 7), 1);
+    check_own_product(swapped(T(DT_F32, 0, 2, 5, 3, 16), 1, 2), T(DT_F32, 65536, 2, 3, 16, 4), 1);
+    struct operand in[] = {T(DT_F64, 0, 5, 64), T(DT_F64, 65536, 64, 3)}, out = T(DT_F64, 1 << 20, 5, 3);
+    struct kargs k = {.in = in, .out = &out, .n_in = 2, .n_out = 1};
+    struct target old = {.name = "cuda", .sm = 80, .n_sm = 108};
+    ck_assert(!cuda_matmul_is_own(&k, &h200)); /* f64 */
+    in[0].dtype = in[1].dtype = out.dtype = DT_F32;
+    ck_assert(cuda_matmul_is_own(&k, &h200));
+    ck_assert(!cuda_matmul_is_own(&k, &old)); /* no clusters */
+    const int64_t tf32 = 1;
+    k.attr = &tf32;
+    k.n_attr = 1;
+    ck_assert(cuda_matmul_is_own(&k, &h200)); /* three columns */
+    in[1].dim[1] = in[1].stride[0] = out.dim[1] = out.stride[0] = 256;
+    ck_assert(!cuda_matmul_is_own(&k, &h200)); /* the library has tensor cores too, */
+    in[0].dim[1] = in[0].stride[0] = in[1].dim[0] = 4096;
+    ck_assert(cuda_matmul_is_own(&k, &h200)); /* but splits no sum */
+    k.n_attr = 0;
+    in[0].dim[1] = in[1].dim[0] = 15;
+    ck_assert(!cuda_matmul_is_own(&k, &h200));
+}
+END_TEST
 
 START_TEST(products)
 {
@@ -396,6 +492,7 @@ int main(void)
     tcase_add_test(t, nothing_to_do);
     tcase_add_test(t, reductions);
     tcase_add_test(t, products);
+    tcase_add_test(t, own_products);
     tcase_add_test(t, index_rows);
     tcase_add_test(t, places_are_sorted);
     tcase_add_test(t, sorts);

@@ -132,12 +132,17 @@ static int event_seconds(void *ctx, void *from, void *to, double *out)
     *out = ms / 1e3;
     return code;
 }
-/* Modules load lazily; asking for a function's attributes loads it. */
-static int function_load(void *ctx, const void *function)
+/* Modules load lazily; asking for a function's attributes loads it. More than 48 KiB of shared memory must be
+ * allowed. */
+static int function_load(void *ctx, const void *function, uint32_t shared)
 {
     UNUSED_CTX;
     struct cudaFuncAttributes a;
-    return (int)cudaFuncGetAttributes(&a, function);
+    int code = (int)cudaFuncGetAttributes(&a, function);
+    if (!code && shared > 48 * 1024) {
+        code = (int)cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    }
+    return code;
 }
 
 static dim3 dim3_of(const uint32_t *n)
@@ -145,11 +150,26 @@ static dim3 dim3_of(const uint32_t *n)
     dim3 d = {n[0], n[1], n[2]};
     return d;
 }
+static cudaLaunchAttribute cluster_of(const struct launch *l)
+{
+    cudaLaunchAttribute a = {.id = cudaLaunchAttributeClusterDimension};
+    a.val.clusterDim.x = l->cluster;
+    a.val.clusterDim.y = 1;
+    a.val.clusterDim.z = 1;
+    return a;
+}
 static int kernel_launch(void *ctx, const struct launch *l, void *arena, void *stream)
 {
     UNUSED_CTX;
     void *args[] = {&arena, (void *)l->params};
-    return (int)cudaLaunchKernel(l->function, dim3_of(l->grid), dim3_of(l->block), args, l->shared, stream);
+    cudaLaunchAttribute cluster = cluster_of(l);
+    cudaLaunchConfig_t c = {.gridDim = dim3_of(l->grid),
+                            .blockDim = dim3_of(l->block),
+                            .dynamicSmemBytes = l->shared,
+                            .stream = stream,
+                            .attrs = &cluster,
+                            .numAttrs = l->cluster ? 1 : 0};
+    return (int)cudaLaunchKernelExC(&c, l->function, args);
 }
 
 static int graph_create(void *ctx, void **out)
@@ -190,6 +210,10 @@ static int node_add(void *ctx, void *graph, struct cuda_tail *tail, const struct
     cudaGraphNode_t node = NULL;
     int code = (int)cudaGraphAddNode(&node, graph, (const cudaGraphNode_t *)tail->node, edges_of(tail, edge),
                                      (size_t)tail->n, &p);
+    if (!code && l->cluster) {
+        cudaLaunchAttribute cluster = cluster_of(l);
+        code = (int)cudaGraphKernelNodeSetAttribute(node, cluster.id, &cluster.val);
+    }
     if (!code) {
         *tail = (struct cuda_tail){.node = {node}, .n = 1};
     }

@@ -8,11 +8,11 @@ static bool runs_on_host(const struct plan *p, uint32_t variant)
     return p->graph->phases.at[p->variant[variant].phase].kind != PHASE_USER;
 }
 
-static enum status plan_product(struct exec *e, const struct kargs *k, void **out)
+static enum status plan_product(struct exec *e, const struct kargs *k, const struct target *t, void **out)
 {
     struct gemm g;
     *out = NULL;
-    if (!e->library || !cudalib_matmul(k, &g)) {
+    if (!e->library || cuda_matmul_is_own(k, t) || !cudalib_matmul(k, &g)) {
         return ST_OK;
     }
     CUDA_TRY(e, matmul_plan, e->library, &g, out);
@@ -49,7 +49,7 @@ static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, st
     s->part = o->part;
     s->loop = o->loop;
     if (o->op < OP_COUNT && op_table[o->op].flags & OPF_LIBRARY) {
-        TRY(plan_product(e, &o->k, &s->library_plan));
+        TRY(plan_product(e, &o->k, &t, &s->library_plan));
         if (s->library_plan) {
             return ST_OK;
         }
@@ -62,7 +62,7 @@ static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, st
     s->launch = arena_array(e->memory, struct launch, (uint32_t)n);
     memcpy(s->launch, scratch, (uint32_t)n * sizeof *scratch);
     for (int i = 0; i < n; i++) {
-        CUDA_TRY(e, function_load, s->launch[i].function);
+        CUDA_TRY(e, function_load, s->launch[i].function, s->launch[i].shared);
     }
     return ST_OK;
 }
@@ -76,7 +76,7 @@ static enum status describe_tick(struct exec *e, uint32_t variant)
                               e->plan->graph->phases.at[e->plan->variant[variant].phase].name);
         }
     }
-    CUDA_TRY(e, function_load, v->tick[0].function);
+    CUDA_TRY(e, function_load, v->tick[0].function, v->tick[0].shared);
     return ST_OK;
 }
 
