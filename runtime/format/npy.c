@@ -201,6 +201,10 @@ static enum status read_type(const struct origin *o, const struct header *h, str
         if (order != '<' && order != '|' && order != '=' && order != '>') {
             break;
         }
+        if (text && length == 0) { /* any number of those fits into any file */
+            return refuse_type(o, h, ": text without characters",
+                               "leave the array out, or give it a width: a.astype(\"U1\")");
+        }
         x->type = (enum file_type)t;
         x->item_bytes = !text             ? file_types[t].bytes
                         : t == FT_UNICODE ? (uint32_t)length * 4

@@ -193,6 +193,7 @@ START_TEST(headers)
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (), 'x': 1}", 4, "F3003"},
         {"{'descr': '<f4', 'fortran_order': None, 'shape': ()}", 4, "F3003"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': ()", 4, "F3003"},
+        {"{'descr': '<U000', 'fortran_order': False, 'shape': (15807, 3, 370, 77503)}", 0, "F3004"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': ()} x", 4, "F3003"},
         {"{'descr': '<f4' 'fortran_order': False, 'shape': ()}", 4, "F3003"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551616,)}", 8, "F3006"},
