@@ -622,6 +622,8 @@ struct inst *find_instance(struct elab *e, const char *path);
 void mark_frozen(struct elab *e, struct inst *i);
 void complete_frozen(struct elab *e, struct inst *i);          /* with all that its source has by now */
 bool moves(struct elab *e, const char *key, const char *over); /* below it, and not frozen there */
+/* elab_call.c: `Ring{row, n}` */
+const char *brace_names(struct elab *e, const struct layer *l);
 /* elab_layer.c */
 struct inst *new_instance(struct elab *e, struct layer *l, struct inst *owner, const char *path,
                           struct span at);

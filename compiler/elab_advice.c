@@ -2,7 +2,7 @@
  * languages and libraries. Each function adds one help line to the error emitted last, or nothing.
  */
 #include <strings.h>
-#include "compiler/elab.h"
+#include "compiler/elab_data.h"
 
 struct word {
     const char *word, *help;
@@ -206,6 +206,17 @@ static bool in_other_phase(struct elab *e, const char *name)
 
 /* -- advice */
 
+/* Of the data set whose member is computed. */
+static bool is_member_name(struct elab *e, const char *name)
+{
+    const struct data *d = e->member ? &e->g->datas.at[e->member->data] : NULL;
+    for (uint32_t i = 0; d && i < d->n_field; i++) {
+        if (!strcmp(d->field[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
 void advise_name(struct elab *e, struct env *env, const char *name, enum want want)
 {
     const char *module = module_with(env, name), *help = find_word(names, name);
@@ -218,6 +229,10 @@ void advise_name(struct elab *e, struct env *env, const char *name, enum want wa
     }
     if (help) {
         diag_help(e->sink, "%s", help);
+        return;
+    }
+    if (is_member_name(e, name)) {
+        diag_help(e->sink, "members do not see each other: field(..) reads the file again");
         return;
     }
     const char *near = near_name(e, env, name, want);
@@ -251,6 +266,15 @@ void advise_member(struct elab *e, struct value v, const char *name)
     const char *help = find_word(v.kind == V_INST ? instance_members : tensor_members, name);
     if (help) {
         diag_help(e->sink, "%s", help);
+    } else if (v.kind == V_LIST) {
+        diag_help(e->sink, "`[0].%s` is that of the first; a reduction, as in sum(..), runs over all", name);
+    } else if (v.kind == V_DATA) {
+        diag_help(e->sink,
+                  e->member ? "a member reads the file, as others do: field(..)"
+                            : "a phase binds rows of it, `on %s{batch = 32} as d`, and reads `d.%s`",
+                  e->g->datas.at[v.index].name, name);
+    } else if (v.kind == V_LAYER) {
+        diag_help(e->sink, "`let x = %s{..}` makes an instance; then `x.%s`", v.layer->name, name);
     } else if (v.kind != V_INST && builtin_value(e, name, NO_SPAN).kind == V_BUILTIN) {
         diag_help(e->sink, "tensors have no methods: write `%s(x)`", name);
     }

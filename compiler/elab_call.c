@@ -234,6 +234,16 @@ static struct value apply_layer(struct elab *e, struct layer *l, const struct ar
     l->told = true;
     return poison();
 }
+const char *brace_names(struct elab *e, const struct layer *l)
+{
+    struct text t = {.arena = e->arena};
+    text_printf(&t, "%s{", l->name);
+    for (uint32_t i = 0; i < l->ast->list.n; i++) {
+        text_printf(&t, "%s%s", i ? ", " : "", l->ast->list.at[i]->name);
+    }
+    text_printf(&t, "}");
+    return t.at;
+}
 static struct value not_callable(struct elab *e, struct value f, struct env *env, struct ast *at)
 {
     struct ast *callee = at->kind == AST_CALL ? at->a : at;
@@ -241,16 +251,16 @@ static struct value not_callable(struct elab *e, struct value f, struct env *env
     struct slot *s = callee->kind == AST_ID ? env_find(env, callee->name, &closed) : NULL;
     fail(e, DIAG_E2021, at->span, "cannot apply %s", value_text(e, f));
     if (s && s->what == NAME_BRACE && s->ast && env->inst->layer && env->inst->layer->ast->list.n) {
-        const struct ast_list *braces = &env->inst->layer->ast->list;
-        struct text t = {.arena = e->arena};
-        for (uint32_t i = 0; i < braces->n; i++) {
-            text_printf(&t, "%s%s", i ? ", " : "", braces->at[i]->name);
-        }
         diag_label(e->sink, s->ast->span, "`%s` was given here", s->name);
-        diag_help(e->sink, "the braces are %s{%s}, and `%s` is a function", env->inst->layer->name, t.at,
+        diag_help(e->sink, "the braces are %s, and `%s` is a function", brace_names(e, env->inst->layer),
                   s->name);
-    } else if (is_number(f)) {
-        diag_help(e->sink, "a product is written with `*`");
+    } else if (f.kind == V_LIST) {
+        const char *name = source_slice(e, callee->span);
+        diag_help(e->sink, "`%s[0](..)` applies one of them; `for (m in %s) { x = m(x) }` all in turn", name,
+                  name);
+    } else if (is_number(f) || f.kind == V_TENSOR) {
+        diag_help(e->sink, "a product is written with `*`%s",
+                  f.kind == V_TENSOR ? ", a part of a tensor `x[..]`" : "");
     }
     return poison();
 }

@@ -417,6 +417,9 @@ int64_t list_place(struct elab *e, struct value list, const struct item *item, u
     int64_t i, len = list.list->n;
     if (n != 1 || (item[0].kind != ITEM_INT && item[0].kind != ITEM_DIM)) {
         fail(e, DIAG_E2050, at, "a list is indexed by one whole number");
+        if (n == 1 && item[0].kind == ITEM_TENSOR) {
+            diag_help(e->sink, "one that is known while compiling; `scan (m in list; ..)` walks all of them");
+        }
         return -1;
     }
     if (!want_int(e, item[0].v, item[0].span, "the index of a list", &i)) {
@@ -425,6 +428,8 @@ int64_t list_place(struct elab *e, struct value list, const struct item *item, u
     if (i >= len || i < -len) {
         fail(e, DIAG_E2050, item[0].span, "index %lld is outside of the list, which has %lld", (long long)i,
              (long long)len);
+        diag_help(e->sink, len ? "its places are 0 to %lld; -1 is the last" : "it is empty",
+                  (long long)len - 1);
         return -1;
     }
     return i < 0 ? i + len : i;
@@ -489,6 +494,9 @@ static struct value index_any(struct elab *e, struct value v, const struct item 
     }
     default:
         fail(e, DIAG_E2050, a->span, "cannot index %s", value_text(e, v));
+        if (v.kind == V_FN) {
+            diag_help(e->sink, "a function is called: %s(..)", source_slice(e, a->a->span));
+        }
         return poison();
     }
 }

@@ -73,6 +73,7 @@ static bool place_braces(struct elab *e, struct ast *a, struct layer *l, struct 
     for (uint32_t k = 0; k < params->n; k++) {
         if (!given[k] && !params->at[k]->a) {
             fail(e, DIAG_E1005, a->span, "%s needs the brace parameter `%s`", l->name, params->at[k]->name);
+            diag_help(e->sink, "its braces are %s", brace_names(e, l));
             return false;
         }
     }
@@ -151,6 +152,9 @@ struct value make_instance(struct elab *e, struct ast *a, struct env *env, const
     }
     if (lv.kind != V_LAYER) {
         fail(e, DIAG_E2021, a->span, "braces make an instance of a layer, found %s", value_text(e, lv));
+        if (lv.kind == V_INST || lv.kind == V_FN) {
+            diag_help(e->sink, "it is applied with parentheses: %s(..)", source_slice(e, a->a->span));
+        }
         return poison();
     }
     struct layer *l = lv.layer;
@@ -218,6 +222,19 @@ static bool braces_ok(struct elab *e, struct inst *i)
     }
     return ok;
 }
+/* `ring.push(..), ring.at(..)`; "" when there are none. */
+static const char *entry_names(struct elab *e, const struct inst *i)
+{
+    struct text t = {.arena = e->arena};
+    for (uint32_t s = 0; s < i->env->slots.n; s++) {
+        const struct slot *x = i->env->slots.at[s];
+        if (x->v.kind == V_FN && x->v.fn->inst == i) {
+            text_printf(&t, "%s%s%s%s(..)", t.n ? ", " : "", i->path, x->name[0] == '(' ? "" : ".",
+                        x->name[0] == '(' ? "" : x->name);
+        }
+    }
+    return t.n ? t.at : "";
+}
 struct value apply_instance(struct elab *e, struct inst *i, struct args *a, struct env *env, struct ast *at)
 {
     struct ast *l = i->layer->ast;
@@ -234,7 +251,7 @@ struct value apply_instance(struct elab *e, struct inst *i, struct args *a, stru
         struct slot *s = env_own(i->env, "()");
         if (!s) {
             fail(e, DIAG_E1003, at->span, "%s has no nameless entry", i->layer->name);
-            diag_help(e->sink, "apply one of its entries by name: %s.NAME(..)", i->path);
+            diag_help(e->sink, "apply one of its entries by name: %s", entry_names(e, i));
             return poison();
         }
         f = s->v.fn;
@@ -274,6 +291,9 @@ static struct value no_member(struct elab *e, struct inst *i, const char *name, 
         names[k++] = i->env->slots.at[s]->name;
     }
     fail(e, DIAG_E1003, at, "no `%s` in %s, an instance of %s", name, i->path, i->layer->name);
+    if (!closest_name(name, names, k) && *entry_names(e, i)) {
+        diag_help(e->sink, "its entries are %s", entry_names(e, i));
+    }
     help_closest(e, name, names, k);
     if (i->layer->ast->is_int && !i->vars.n && !i->subs.n) {
         diag_help(e->sink, "what an entry makes exists from the first application on");

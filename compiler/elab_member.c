@@ -78,6 +78,11 @@ static struct value run_field(struct elab *e, struct bcall *c)
 static bool column_names(struct elab *e, struct bcall *c, uint32_t i, const char **out)
 {
     struct value v = c->rest[i];
+    if (v.kind == V_LIST) {
+        wrong_kind(e, v, c->rest_span[i], "the name of a column", "a string");
+        diag_help(e->sink, "names stand side by side: columns(\"a\", \"b\"), columns(\"a\"..\"d\")");
+        return false;
+    }
     struct value from = v.kind == V_RANGE ? v.list->at[0] : v, to = v.kind == V_RANGE ? v.list->at[1] : v;
     return want_string(e, from, c->rest_span[i], "the name of a column", &out[0]) &&
            want_string(e, to, c->rest_span[i], "the name of a column", &out[1]);
@@ -436,6 +441,15 @@ static void wrong_type(struct elab *e, const struct member *m, struct value v, c
          "the member `%s` is declared %s for a row, its text gives %s over all rows", m->ast->name,
          ttype_text(e, m->type), type_text(e->g, found));
     diag_label(e->sink, m->ast->type->span, "declared here");
+    if (found->rank == m->field.type.rank && v.kind != V_WINDOW) {
+        diag_help(e->sink, "axis 0, the rows, is gone: work along the others, as in sum(x, axis = 1)");
+        return;
+    }
+    if (found->rank == m->field.type.rank + 1 && found->dtype != m->field.type.dtype) {
+        diag_help(e->sink, "%s(..) converts it, or declare it %s", dtype_name(m->field.type.dtype),
+                  dtype_name(found->dtype));
+        return;
+    }
     diag_help(e->sink,
               v.kind == V_WINDOW
                   ? "axis 0 are the rows of the file; the window puts its own axis behind it"

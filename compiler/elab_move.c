@@ -355,6 +355,11 @@ static struct value run_one_hot(struct elab *e, struct bcall *c)
     if (!in || !want_size(e, c->arg[1], c->span[1], "the number of places", &n)) {
         return poison();
     }
+    if (i.dtype != DT_I32) {
+        fail(e, DIAG_E2002, c->span[0], "the places of `one_hot` are i32, found %s", type_text(e->g, &i));
+        diag_help(e->sink, "i32(x) cuts off what stands behind the point");
+        return poison();
+    }
     build_at(e, c->span_at);
     val places = build_iota(&e->b, n);
     val hit = build_2(&e->b, OP_eq, build_unit(&e->b, in, i.rank), places);

@@ -122,7 +122,10 @@ static void misfit_help(struct elab *e, struct value v, enum dtype t)
     if (t == DT_I32 && v.kind == V_NUM) {
         diag_help(e->sink, "f32(x) makes floats of the i32 operand");
     } else if (t == DT_BOOL) {
-        diag_help(e->sink, "f32(x) or i32(x) counts true as 1");
+        diag_help(e->sink,
+                  e->member
+                      ? "fields have the type of their member: declare it f32, and f32(a > b) makes numbers"
+                      : "f32(x) or i32(x) counts true as 1");
     } else if (v.kind == V_BOOL) {
         diag_help(e->sink, "write 1 or 0, or compare with the tensor: a bool is no number");
     }
@@ -163,6 +166,11 @@ static bool is_tensor_like(struct elab *e, enum op op, const struct value *in, u
                 diag_help(e->sink, "test `x == none` first");
             } else if (in[i].kind == V_LAYER) {
                 diag_help(e->sink, "`%s{..}` makes an instance, which is then applied", in[i].layer->name);
+            } else if (in[i].kind == V_FN) {
+                diag_help(e->sink, "a function is called: %s(..)", source_slice(e, s->operand[i]->span));
+            } else if (in[i].kind == V_STR && e->member) {
+                diag_help(e->sink,
+                          "text of a file is read by classes(\"name\", [\"a\", \"b\"]), or decides a split");
             }
             return false;
         }
@@ -195,6 +203,10 @@ val want_tensor(struct elab *e, struct value v, struct span at, const char *what
             diag_help(e->sink, "apply the instance: %s(..)", v.inst->path);
         } else if (v.kind == V_NONE) {
             diag_help(e->sink, "a layer or fn without `return` gives none");
+        } else if (v.kind == V_PHASE) {
+            diag_help(e->sink, "its metrics are numbers: %s.NAME", e->g->phases.at[v.index].name);
+        } else if (v.kind == V_RECORD) {
+            diag_help(e->sink, "take a field of it, or all elements of all fields: sum(..), any(..)");
         }
     }
     if (n && t) {

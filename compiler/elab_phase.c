@@ -507,6 +507,7 @@ static val read_when(struct elab *e, struct ast *a, struct env *env, bool *ok)
     val n = want_tensor(e, eval(e, a, env), a->span, "the condition of `when`", &t);
     if (n && (t.dtype != DT_BOOL || t.rank)) {
         fail(e, DIAG_E2023, a->span, "the condition of `when` is one bool, found %s", type_text(e->g, &t));
+        diag_help(e->sink, t.rank ? "all(..) and any(..) make one of many" : "compare it with a number");
         n = 0;
     }
     *ok &= n != 0;

@@ -45,6 +45,11 @@ static bool find_phase(struct elab *e, struct ast *a, uint32_t *phase)
         return false;
     }
     fail(e, DIAG_E1001, a->name_span.file ? a->name_span : a->span, "no phase `%s`", a->name);
+    if (!strcmp(a->name, "epochs") || !strcmp(a->name, "epoch") || !strcmp(a->name, "steps")) {
+        diag_help(
+            e->sink,
+            "`every n PHASE` counts launches of a phase, `every n rounds` those of the `repeat` around it");
+    }
     help_closest(e, a->name, names, n);
     return false;
 }

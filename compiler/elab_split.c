@@ -170,14 +170,29 @@ static bool split_rows(struct elab *e, struct ast *a, struct env *env, struct da
     }
     return true;
 }
+static bool contains_name(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name)) {
+        names++;
+    }
+    return *names != NULL;
+}
 void read_split(struct elab *e, struct ast *a, struct env *env, struct data *d)
 {
+    static const char *const binding_names[] = {"batch", "shuffle", "lanes", NULL}, *const split_name =
+                                                                                        "split";
     struct ast *x = a->a;
     bool by_field = !strcmp(call_name(x), "field"), by_rows = !strcmp(call_name(x), "rows");
     if (strcmp(a->name, "split")) {
         fail(e, DIAG_E1004, a->name_span.file ? a->name_span : a->span,
              "a member without a type is a directive, and `%s` is none", a->name);
-        diag_help(e->sink, "declare its type, `%s: f32[..] = ..`, or write `split = ..`", a->name);
+        if (contains_name(binding_names, a->name)) {
+            diag_help(e->sink, "the phase says it: on %s{batch = 32, %s = ..} as d", d->name, a->name);
+        } else if (closest_name(a->name, &split_name, 1)) {
+            diag_help(e->sink, "did you mean `split`?");
+        } else {
+            diag_help(e->sink, "declare its type, `%s: f32[..] = ..`, or write `split = ..`", a->name);
+        }
         return;
     }
     d->parts = arena_array(e->g->arena, struct split_part, x->list.n ? x->list.n : 1);

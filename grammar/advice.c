@@ -38,6 +38,16 @@ static bool starts_value(int kind)
 {
     return kind == ID || kind == NUM || kind == STR || kind == TRUE || kind == FALSE;
 }
+static bool is_statement(int kind)
+{
+    return kind == LET || kind == METRIC || kind == OUTPUT || kind == MINIMIZE || kind == STATE ||
+           kind == NEXT;
+}
+/* Of the statements of a phase, which a schedule has none of. */
+bool computes(int kind)
+{
+    return is_statement(kind) || kind == IF || kind == ASSERT || kind == PARAM;
+}
 const char *habit_help(const struct parse *p, bool wants_comma, bool wants_over)
 {
     const char *opener = opener_help(p);
@@ -58,6 +68,18 @@ const char *habit_help(const struct parse *p, bool wants_comma, bool wants_over)
     }
     if (p->first.kind == METRIC && p->last.kind == ',') {
         return "each metric has a line of its own, with `metric` before it";
+    }
+    if (p->before.kind == STOP && p->last.kind != WHEN) {
+        return "write `stop when CONDITION`";
+    }
+    if (p->before.kind == '=' && p->last.kind == FOR) {
+        return "`for` has no value: `scan (..) { yield y = .. }` has one, and `each(f, list)` makes a list";
+    }
+    if (p->first.kind == DATA && p->before.kind == '=' && p->last.kind == ID) {
+        return "the file stands in quotes: data NAME = \"file.csv\" { .. }";
+    }
+    if (p->first.kind == PHASE && p->before.kind == '{' && is_statement(p->last.kind)) {
+        return "rows have a name, which stands before the block: phase p on d{batch = 32} as s { .. }";
     }
     if (p->last.kind == FOR && p->open.n && p->first.at.start == p->last.at.start) {
         return "in `run`, `repeat (n) { .. }` repeats, and `train for 3 epochs` counts";

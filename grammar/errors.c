@@ -265,6 +265,20 @@ static void advise(struct parse *p, const char **expected, int n)
             return;
         }
     }
+    if (computes(p->last.kind) && expects(expected, n, "repeat")) {
+        diag_help(p->sink,
+                  "`run` says what is launched: PHASE, repeat, every, save, stop when; phases compute");
+        return;
+    }
+    if (p->first.kind == ID && p->last.kind == SEP && p->before.kind == ID && expects(expected, n, "name") &&
+        n == 1) {
+        diag_help(p->sink, "a unit is missing: `for 3 steps`, `for 2 epochs`");
+        return;
+    }
+    if (p->first.kind == EVERY && expects(expected, n, "{")) {
+        diag_help(p->sink, "what it runs stands in braces: `every 3 rounds { .. }`");
+        return;
+    }
     if (p->first.kind == EVERY && p->before.kind == '{') {
         diag_help(p->sink, "`every` takes a count and a unit: `every 3 rounds {`");
         return;

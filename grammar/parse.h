@@ -124,6 +124,7 @@ void report_unclosed(struct parse *p, const struct bracket *b, const struct toke
 void report_mismatch(struct parse *p, const struct bracket *b, const struct token *closer);
 
 /* advice.c: one line of help for what looks like a habit from another language, or NULL. */
+bool computes(int kind); /* advice.c: a statement of phases, which a schedule has none of */
 const char *habit_help(const struct parse *p, bool wants_comma, bool wants_over);
 /* Whether the line that begins the statement ends with `:`, so that its block is indented. */
 bool opens_indented(const struct parse *p);
