@@ -17,6 +17,7 @@ static const struct option_spec table[N_OPTIONS] = {
     [OPT_EMIT] = {"emit", 0, OPTION_CHOICE, "ast|graph|json|dot|mem",
                   "write this form instead of a .gmlb file", MODEL},
     [OPT_PHASE] = {"phase", 0, OPTION_TEXT, "P", "with --emit: only this phase", MODEL},
+    [OPT_NO_FUSE] = {"no-fuse", 0, OPTION_FLAG, NULL, "with --emit=mem: one launch for each operator", MODEL},
     [OPT_DATA] = {"data", 0, OPTION_PAIRS, "NAME=FILE", "with --emit=mem: another file for a data set",
                   MODEL},
     [OPT_DUMP_AFTER] = {"dump-after", 0, OPTION_TEXT, "PASS", "print the graph as it is after a pass", MODEL},

@@ -11,6 +11,7 @@ enum {
     OPT_SET,
     OPT_EMIT,
     OPT_PHASE,
+    OPT_NO_FUSE,
     OPT_DATA,
     OPT_DUMP_AFTER,
     OPT_NO_PASSES,

@@ -159,7 +159,8 @@ static enum status emit_memory(struct call *c, const struct graph *g, const char
         struct plan_options o = {.data_rows = r.data,
                                  .stored_rows = r.stored,
                                  .split_rows = (const int64_t(*)[2])r.split,
-                                 .target = {.name = "cpu"}};
+                                 .target = {.name = "cpu"},
+                                 .fuse = !c->o.at[OPT_NO_FUSE].given};
         st = plan_build(g, &o, c->arena, &c->sink, &p);
     }
     if (st == ST_OK) {

@@ -23,6 +23,7 @@ enum {
     OPT_MAX_SKIPS,
     OPT_DEBUG_PLAN,
     OPT_PARTS,
+    OPT_NO_FUSE,
     OPT_CUDA_PATH,
     OPT_SAMPLES,
     OPT_AGAINST,

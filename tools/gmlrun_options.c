@@ -43,6 +43,8 @@ static const struct option_spec table[] = {
                         "train eval predict"},
     [OPT_PARTS] = {"parts", 0, OPTION_FLAG, NULL, "time forward, loss, backward and optimizer apart",
                    "train bench"},
+    [OPT_NO_FUSE] = {"no-fuse", 0, OPTION_FLAG, NULL, "one launch for each operator",
+                     "train eval predict bench dump"},
     [OPT_CUDA_PATH] = {"cuda-path", 0, OPTION_TEXT, "DIR", "folder of the CUDA libraries",
                        "train eval predict bench compare doctor"},
     [OPT_SAMPLES] = {"samples", 0, OPTION_INT, "N", "elements of each parameter to check; default 8",
@@ -277,6 +279,7 @@ enum status call_options(struct call *c)
     c->run.quiet = v[OPT_QUIET].given;
     c->run.debug_plan = v[OPT_DEBUG_PLAN].given;
     c->run.parts = v[OPT_PARTS].given;
+    c->run.no_fuse = v[OPT_NO_FUSE].given;
     c->run.progress = stderr;
     c->run.is_terminal = options_terminal(stderr);
     c->run.color = options_color(stderr);

@@ -96,6 +96,12 @@ static inline enum dtype work_type(enum dtype t)
 /* The run of an elementwise row on a dtype (of its operands, for comparisons too); NULL when the row does not
  * have it. For bf16 that of f32, over widened elements. */
 iter_fn elem_run_of(enum op op, enum dtype t);
+/* The run of a row from the dtypes of its inputs to that of its result. */
+iter_fn elem_run_for(enum op op, const enum dtype *in, enum dtype out);
+/* What step, knob and metric read; attributes as in plan.h. */
+double cpu_number(const struct control *c, enum op op, const int64_t *attr);
+/* One number of any dtype. */
+void cpu_store(void *out, enum dtype t, double x);
 
 /* Calls name_f32, name_f64 or name_bf16, which kernels/cpu/twice.h makes from one text. */
 #define BY_FLOAT(t, name, ...)                                                                               \
@@ -119,6 +125,9 @@ iter_fn elem_run_of(enum op op, enum dtype t);
 #undef VIEW
 #undef OP
 #undef CPU_KERNEL
+/* Of groups, which are no row of the table of kernels. */
+extern const struct cpu_kernel cpu_group_kernel;
+bool cpu_group_runs(const struct group *g);
 int64_t cpu_units_elem(const struct kargs *k);
 int64_t cpu_units_reduce(const struct kargs *k);
 /* "OpenBLAS 0.3.21 ..." or "plain C". */

@@ -164,23 +164,6 @@ int64_t cpu_units_elem(const struct kargs *k)
     return div_up(operand_count(&k->out[0]), UNIT_ELEMENTS);
 }
 
-static void elem_run(void *arena, const struct kargs *k, struct slice s, iter_fn run)
-{
-    const struct operand *o[ITER_OPERANDS] = {&k->out[0]};
-    char *base[ITER_OPERANDS] = {cpu_at(arena, o[0])};
-    int n = k->n_in + 1;
-    for (int i = 1; i < n; i++) {
-        o[i] = &k->in[i - 1];
-        base[i] = cpu_at(arena, o[i]);
-    }
-    struct iter it;
-    iter_make(&it, o, n);
-    for (int i = 0; i < n; i++) {
-        it.narrow |= (unsigned)(o[i]->dtype == DT_BF16) << i;
-    }
-    iter_run(&it, base, s.from * UNIT_ELEMENTS, min_i64(s.to * UNIT_ELEMENTS, it.count), run);
-}
-
 /* Conversions: see vocab.h for what does not fit. */
 #define CASTS(from, TX)                                                                                      \
     ROW_1(cast_##from##_f32, TX, TX, float, float, x)                                                        \
@@ -199,20 +182,44 @@ CASTS(bool, uint8_t)
 static const iter_fn casts[DT_COUNT][DT_COUNT] = {
     [DT_F32] = CAST_ROW(f32), [DT_F64] = CAST_ROW(f64), [DT_I32] = CAST_ROW(i32), [DT_BOOL] = CAST_ROW(bool)};
 
-/* The dtype that names the run: of the first input that is no condition. */
-#define PICK_FLOAT(op)    elem_run_of(op, (enum dtype)k->in[0].dtype)
-#define PICK_NUMBER(op)   PICK_FLOAT(op)
-#define PICK_COMPARE(op)  PICK_FLOAT(op)
-#define PICK_EQUAL(op)    PICK_FLOAT(op)
-#define PICK_LOGIC(op)    PICK_FLOAT(op)
-#define PICK_CLASSIFY(op) PICK_FLOAT(op)
-#define PICK_CHOOSE(op)   elem_run_of(op, (enum dtype)k->in[1].dtype)
-#define PICK_BITS(op)     k->out[0].dtype == DT_F64 ? runs[op][DT_NONE] : PICK_FLOAT(op)
-#define PICK_CAST(op)     casts[work_type((enum dtype)k->in[0].dtype)][work_type((enum dtype)k->out[0].dtype)]
+iter_fn elem_run_for(enum op op, const enum dtype *in, enum dtype out)
+{
+    switch (op_table[op].sig) {
+    case SIG_CAST:
+        return casts[work_type(in[0])][work_type(out)];
+    case SIG_CHOOSE:
+        return elem_run_of(op, in[1]);
+    case SIG_BITS:
+        return out == DT_F64 && in[0] == DT_I32 ? runs[op][DT_NONE] : elem_run_of(op, in[0]);
+    default:
+        return elem_run_of(op, in[0]);
+    }
+}
+
+static void elem_run(void *arena, const struct kargs *k, struct slice s, enum op op)
+{
+    const struct operand *o[ITER_OPERANDS] = {&k->out[0]};
+    char *base[ITER_OPERANDS] = {cpu_at(arena, o[0])};
+    enum dtype t[ITER_OPERANDS] = {DT_NONE};
+    int n = k->n_in + 1;
+    for (int i = 1; i < n; i++) {
+        o[i] = &k->in[i - 1];
+        base[i] = cpu_at(arena, o[i]);
+        t[i - 1] = (enum dtype)o[i]->dtype;
+    }
+    struct iter it;
+    iter_make(&it, o, n);
+    for (int i = 0; i < n && i < ITER_OPERANDS; i++) {
+        it.narrow |= (unsigned)(o[i]->dtype == DT_BF16) << i;
+    }
+    iter_run(&it, base, s.from * UNIT_ELEMENTS, min_i64(s.to * UNIT_ELEMENTS, it.count),
+             elem_run_for(op, t, (enum dtype)o[0]->dtype));
+}
+
 #define ELEM(name, dsl, n, sig, fwd, dx, dy, dz, domain, tol, doc)                                           \
     void cpu_##name(void *arena, const struct kargs *k, struct slice s)                                      \
     {                                                                                                        \
-        elem_run(arena, k, s, PICK_##sig(OP_##name));                                                        \
+        elem_run(arena, k, s, OP_##name);                                                                    \
     }
 #include "kernels/ops.def"
 #undef ELEM

@@ -10,16 +10,9 @@
  * adjacent); *columns* are taken when a kept axis is adjacent in memory: then up to 256 results are
  * accumulated side by side.
  */
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/reducer.h"
 
-enum { LANES = 16, ROW_BLOCK = 1024, COLUMN_BLOCK = 32, COLUMNS = 256, CHUNK_ELEMENTS = 16384 };
-
-struct reducer {
-    void (*start)(void *acc, int64_t n);
-    void (*merge)(void *acc, const void *x, int64_t n);
-    void (*block)(void *acc, const void *x, int64_t n);
-    void (*finish)(void *out, const void *acc, int64_t n, int64_t count);
-};
+enum { LANES = 16 };
 
 /* Unrolled early, comparisons of lanes become branches; as a loop they become vector operations. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -108,6 +101,16 @@ struct reducer {
 #include "kernels/ops.def"
 #undef REDUCE
 
+static const struct reducer *const all_reducers[OP_COUNT] = {
+#define REDUCE(name, dsl, sig, identity, combine, finish, doc) [OP_##name] = reducers_##name,
+#include "kernels/ops.def"
+#undef REDUCE
+};
+const struct reducer *reducer_of(enum op op, enum dtype t)
+{
+    return &all_reducers[op][t];
+}
+
 /* Axes of one side, outer to inner, merged where they lie behind each other; strides in bytes. */
 struct axes {
     int rank;
@@ -150,6 +153,24 @@ static int64_t axes_offset(const struct axes *a, int64_t i)
     return offset;
 }
 
+int64_t reduce_chunk(int64_t block, int64_t width, int64_t each, int64_t parts)
+{
+    int64_t chunk = block;
+    while (chunk * width < CHUNK_ELEMENTS || div_up(each, chunk) > parts) {
+        chunk *= 2;
+    }
+    return min_i64(chunk, each);
+}
+
+void reduce_merge(const struct reducer *f, char *work, int64_t chunks, int64_t n, int64_t size)
+{
+    for (int64_t step = 1; step < chunks; step *= 2) {
+        for (int64_t c = 0; c + step < chunks; c += 2 * step) {
+            f->merge(work + c * n * size, work + (c + step) * n * size, n);
+        }
+    }
+}
+
 static void choose_chunks(struct reduction *r, const struct kargs *k)
 {
     int64_t parts = r->outputs ? (int64_t)(k->work_bytes / 8) / r->outputs : 0;
@@ -158,13 +179,9 @@ static void choose_chunks(struct reduction *r, const struct kargs *k)
     if (parts < 2 || r->groups >= 16) {
         return;
     }
-    int64_t chunk = r->block;
-    while (chunk * r->width < CHUNK_ELEMENTS || div_up(r->each, chunk) > parts) {
-        chunk *= 2;
-    }
-    if (chunk < r->each) {
-        r->chunk = chunk;
-        r->chunks = div_up(r->each, chunk);
+    r->chunk = reduce_chunk(r->block, r->width, r->each, parts);
+    if (r->chunk < r->each) {
+        r->chunks = div_up(r->each, r->chunk);
         r->groups = r->width > 1 ? r->groups : r->outputs;
         r->per_group = 1;
     }
@@ -337,12 +354,7 @@ static void reduce_finish(const struct reducer *reducers, void *arena, const str
     }
     const struct reducer *f = &reducers[work_type((enum dtype)k->in[0].dtype)];
     char *work = (char *)arena + k->work;
-    int64_t row = r.outputs * (int64_t)r.acc;
-    for (int64_t step = 1; step < r.chunks; step *= 2) {
-        for (int64_t c = 0; c + step < r.chunks; c += 2 * step) {
-            f->merge(work + c * row, work + (c + step) * row, r.outputs);
-        }
-    }
+    reduce_merge(f, work, r.chunks, r.outputs, (int64_t)r.acc);
     finish(&r, f, cpu_at(arena, &k->out[0]), work, r.outputs);
 }
 

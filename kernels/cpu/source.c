@@ -11,8 +11,7 @@ static int32_t to_count(int64_t x)
 {
     return (int32_t)max_i64(INT32_MIN, min_i64(INT32_MAX, x));
 }
-/* One number of any dtype. */
-static void store(void *out, enum dtype t, double x)
+void cpu_store(void *out, enum dtype t, double x)
 {
     switch (t) {
     case DT_F32:
@@ -36,7 +35,27 @@ static void store(void *out, enum dtype t, double x)
 #define TWICE "kernels/cpu/source.c"
 #include "kernels/cpu/twice.h"
 
-/* Attributes: phase, and which counter. */
+double cpu_number(const struct control *c, enum op op, const int64_t *attr)
+{
+    const struct phase_control *p = op == OP_step ? &c->phase[attr[0]] : NULL;
+    switch (op) {
+    case OP_step: /* phase, and which counter */
+        return to_count(attr[1] == 0   ? p->step
+                        : attr[1] == 1 ? p->steps
+                        : attr[1] == 2 ? p->epoch
+                                       : p->cursor);
+    case OP_knob: /* the config, which is its place in control.knob */
+        return c->knob[attr[0]];
+    default: /* phase, metric, and the place in control.metric that the planner adds */
+        return c->metric[attr[2]].last;
+    }
+}
+static void number(void *arena, const struct kargs *k, enum op op)
+{
+    cpu_store(cpu_at(arena, &k->out[0]), (enum dtype)k->out[0].dtype,
+              cpu_number(cpu_control(arena, k), op, k->attr));
+}
+
 int64_t cpu_units_step(const struct kargs *k)
 {
     return one(k);
@@ -44,14 +63,8 @@ int64_t cpu_units_step(const struct kargs *k)
 void cpu_step(void *arena, const struct kargs *k, struct slice s)
 {
     (void)s;
-    const struct phase_control *p = &cpu_control(arena, k)->phase[k->attr[0]];
-    *(int32_t *)cpu_at(arena, &k->out[0]) = to_count(k->attr[1] == 0   ? p->step
-                                                     : k->attr[1] == 1 ? p->steps
-                                                     : k->attr[1] == 2 ? p->epoch
-                                                                       : p->cursor);
+    number(arena, k, OP_step);
 }
-
-/* Attribute: the config, which is its place in control.knob. */
 int64_t cpu_units_knob(const struct kargs *k)
 {
     return one(k);
@@ -59,10 +72,8 @@ int64_t cpu_units_knob(const struct kargs *k)
 void cpu_knob(void *arena, const struct kargs *k, struct slice s)
 {
     (void)s;
-    store(cpu_at(arena, &k->out[0]), (enum dtype)k->out[0].dtype, cpu_control(arena, k)->knob[k->attr[0]]);
+    number(arena, k, OP_knob);
 }
-
-/* Attributes: phase, metric, and the place in control.metric that the planner adds. */
 int64_t cpu_units_metric(const struct kargs *k)
 {
     return one(k);
@@ -74,7 +85,7 @@ void cpu_metric(void *arena, const struct kargs *k, struct slice s)
     char *out = cpu_at(arena, &k->out[0]);
     const struct metric_control *m = &cpu_control(arena, k)->metric[k->attr[2]];
     for (int64_t r = 0; r < operand_count(&k->out[0]); r++) { /* one for each replica */
-        store(out + (size_t)r * dtype_size(t), t, m[r].last);
+        cpu_store(out + (size_t)r * dtype_size(t), t, m[r].last);
     }
 }
 

@@ -9,15 +9,19 @@ struct op_job {
     void *arena;
     const struct plan_op *op;
 };
+static const struct cpu_kernel *kernel_of(const struct plan_op *op)
+{
+    return op->op == OP_group ? &cpu_group_kernel : &cpu_kernels[op->op];
+}
 static void run_units(void *ctx, int64_t from, int64_t to)
 {
     const struct op_job *j = ctx;
-    cpu_kernels[j->op->op].run(j->arena, &j->op->k, (struct slice){from, to});
+    kernel_of(j->op)->run(j->arena, &j->op->k, (struct slice){from, to});
 }
 
 void host_run_op(void *arena, const struct plan_op *op, struct pool *pool)
 {
-    const struct cpu_kernel *kernel = &cpu_kernels[op->op];
+    const struct cpu_kernel *kernel = kernel_of(op);
     struct op_job job = {arena, op};
     int64_t units = kernel->units(&op->k);
     int worth = op_table[op->op].flags & OPF_LIBRARY ? UNITS_LIBRARY : UNITS_ELEMENTWISE;
@@ -52,8 +56,11 @@ const char *host_op_refusal(const struct plan_op *op)
     if (op->loop) {
         return NULL;
     }
-    if (op->op >= OP_COUNT || !cpu_kernels[op->op].run) {
+    if (op->op >= OP_COUNT || !kernel_of(op)->run) {
         return "has no CPU kernel";
+    }
+    if (op->op == OP_group) {
+        return cpu_group_runs(op->k.group) ? NULL : "holds an operator that is not defined for its input";
     }
     const struct op_info *info = &op_table[op->op];
     if (info->kind == OPK_ELEM && info->sig != SIG_CAST) {

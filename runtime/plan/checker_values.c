@@ -11,25 +11,6 @@
 #include <stdlib.h>
 #include "runtime/plan/checker.h"
 
-enum { TAG_OLD = 0 };            /* what was there before the tick: variables, constants, padding, raw rows */
-#define TAG_UNDEFINED UINT32_MAX /* planned bytes not written in this tick */
-
-struct segment {
-    uint64_t from, end, start; /* start: address of element 0 of the tagged value */
-    uint32_t tag;
-};
-struct run {
-    const struct plan *p;
-    const struct plan_variant *v;
-    const struct graph *g;
-    struct diag_sink *sink;
-    struct arena *arena;
-    struct binding at;
-    bool *again;                /* by loop: its body runs for the second time */
-    VEC(struct segment) memory; /* ascending, without gaps from 0 to plan.bytes */
-    uint32_t launch;
-};
-
 static uint32_t segment_at(const struct run *r, uint64_t address)
 {
     uint32_t lo = 0, hi = r->memory.n;
@@ -63,7 +44,7 @@ static uint32_t split_at(struct run *r, uint64_t address)
     return i + 1;
 }
 
-static void write_range(struct run *r, struct extent e, uint32_t tag)
+void run_write(struct run *r, struct extent e, uint32_t tag)
 {
     if (e.from == e.end) {
         return;
@@ -74,7 +55,7 @@ static void write_range(struct run *r, struct extent e, uint32_t tag)
     r->memory.n -= j - i - 1;
 }
 
-static bool bound_dims(const struct run *r, const struct node *n, int64_t *dims)
+bool run_dims(const struct run *r, const struct node *n, int64_t *dims)
 {
     for (int i = 0; i < n->rank; i++) {
         if (!dim_eval(&r->g->dims, &r->at, node_shape(r->g, n)[i], &dims[i])) {
@@ -84,7 +65,7 @@ static bool bound_dims(const struct run *r, const struct node *n, int64_t *dims)
     return true;
 }
 
-static int64_t ravel(const int64_t *index, const int64_t *dims, int rank)
+int64_t run_ravel(const int64_t *index, const int64_t *dims, int rank)
 {
     int64_t at = 0;
     for (int i = 0; i < rank; i++) {
@@ -93,7 +74,7 @@ static int64_t ravel(const int64_t *index, const int64_t *dims, int rank)
     return at;
 }
 
-static void unravel(int64_t at, const int64_t *dims, int rank, int64_t *index)
+void run_unravel(int64_t at, const int64_t *dims, int rank, int64_t *index)
 {
     for (int i = rank - 1; i >= 0; i--) {
         index[i] = at % dims[i];
@@ -101,26 +82,20 @@ static void unravel(int64_t at, const int64_t *dims, int rank, int64_t *index)
     }
 }
 
-/* An element of a node, on its way down to where it was computed. */
-struct element {
-    uint32_t node;
-    int64_t dims[LIMIT_RANK], index[LIMIT_RANK];
-};
-
 /* The same element in the input of a view. */
-static bool step_through_view(const struct run *r, struct element *e)
+bool run_step_view(const struct run *r, struct element *e)
 {
     const struct node *n = graph_node(r->g, e->node);
     uint32_t from = node_inputs(r->g, n)[0], tree;
     int all;
     const struct node *x = graph_node(r->g, from);
     struct element down = {.node = from};
-    if (!bound_dims(r, x, down.dims)) {
+    if (!run_dims(r, x, down.dims)) {
         return false;
     }
     switch (n->op) {
     case OP_reshape:
-        unravel(ravel(e->index, e->dims, n->rank), down.dims, x->rank, down.index);
+        run_unravel(run_ravel(e->index, e->dims, n->rank), down.dims, x->rank, down.index);
         break;
     case OP_permute:
         for (int i = 0; i < n->rank; i++) {
@@ -148,7 +123,7 @@ static bool step_through_view(const struct run *r, struct element *e)
         }
         down.index[0] = e->index[0];
         down.index[all] = (int64_t)r->p->leaf_start[tree][node_attrs(r->g, n)[0]] +
-                          ravel(e->index + all, e->dims + all, n->rank - all);
+                          run_ravel(e->index + all, e->dims + all, n->rank - all);
         break;
     default: /* stop_grad */
         memcpy(down.index, e->index, sizeof down.index);
@@ -159,7 +134,7 @@ static bool step_through_view(const struct run *r, struct element *e)
 }
 
 /* From an element of a flat gradient to the leaf value it comes from; false in the padding. */
-static bool step_into_pack(const struct run *r, struct element *e)
+bool run_step_pack(const struct run *r, struct element *e)
 {
     const struct node *n = graph_node(r->g, e->node);
     uint32_t tree = (uint32_t)node_attrs(r->g, n)[0];
@@ -170,7 +145,7 @@ static bool step_into_pack(const struct run *r, struct element *e)
         }
         struct element down = {.node = node_inputs(r->g, n)[i]};
         const struct node *x = graph_node(r->g, down.node);
-        if (!bound_dims(r, x, down.dims)) {
+        if (!run_dims(r, x, down.dims)) {
             return false;
         }
         for (int k = 0; k < x->rank; k++) {
@@ -179,14 +154,14 @@ static bool step_into_pack(const struct run *r, struct element *e)
         if (e->index[0] - start >= count) {
             return false;
         }
-        unravel(e->index[0] - start, down.dims, x->rank, down.index);
+        run_unravel(e->index[0] - start, down.dims, x->rank, down.index);
         *e = down;
         return true;
     }
     return false;
 }
 
-static bool constant_lies_at(const struct run *r, uint64_t address, enum dtype t, double value)
+bool run_constant_at(const struct run *r, uint64_t address, enum dtype t, double value)
 {
     uint32_t lo = 0, hi = r->p->n_constant;
     while (lo < hi) {
@@ -206,14 +181,14 @@ static bool constant_lies_at(const struct run *r, uint64_t address, enum dtype t
 static bool source_lies_at(const struct run *r, const struct element *e, uint64_t address)
 {
     const struct node *n = graph_node(r->g, e->node);
-    uint64_t at = (uint64_t)ravel(e->index, e->dims, n->rank) * dtype_size((enum dtype)n->dtype);
+    uint64_t at = (uint64_t)run_ravel(e->index, e->dims, n->rank) * dtype_size((enum dtype)n->dtype);
     int64_t size;
     switch (n->op) {
     case OP_const:
-        return constant_lies_at(r, address, (enum dtype)n->dtype, bits_f64(node_attrs(r->g, n)[0]));
+        return run_constant_at(r, address, (enum dtype)n->dtype, bits_f64(node_attrs(r->g, n)[0]));
     case OP_dimval:
         return dim_eval(&r->g->dims, &r->at, node_dims(r->g, n)[0], &size) &&
-               constant_lies_at(r, address, (enum dtype)n->dtype, (double)size);
+               run_constant_at(r, address, (enum dtype)n->dtype, (double)size);
     case OP_read:
         return address == r->p->var[node_attrs(r->g, n)[0]].offset + at;
     case OP_tree:
@@ -252,13 +227,13 @@ static bool step_into_loop(const struct run *r, struct element *e)
     return false;
 }
 
-static bool element_lies_at(const struct run *r, struct element e, uint64_t address)
+bool run_lies_at(const struct run *r, struct element e, uint64_t address)
 {
     const struct segment *s = &r->memory.at[segment_at(r, address)];
     for (;;) {
         const struct node *n = graph_node(r->g, e.node);
         if (s->tag == e.node) {
-            uint64_t at = (uint64_t)ravel(e.index, e.dims, n->rank) * dtype_size((enum dtype)n->dtype);
+            uint64_t at = (uint64_t)run_ravel(e.index, e.dims, n->rank) * dtype_size((enum dtype)n->dtype);
             return address == s->start + at;
         }
         if (n->op == OP_loop_last || n->op == OP_loop_index) {
@@ -266,11 +241,11 @@ static bool element_lies_at(const struct run *r, struct element e, uint64_t addr
                 return false;
             }
         } else if (n->op == OP_pack) {
-            if (!step_into_pack(r, &e)) {
+            if (!run_step_pack(r, &e)) {
                 return s->tag == TAG_OLD && in_gradient(r->p, address);
             }
         } else if (op_table[n->op].kind == OPK_VIEW || n->op == OP_stop_grad) {
-            if (!step_through_view(r, &e)) {
+            if (!run_step_view(r, &e)) {
                 return false;
             }
         } else {
@@ -281,7 +256,7 @@ static bool element_lies_at(const struct run *r, struct element e, uint64_t addr
 
 /* Corners and some elements between them. */
 enum { SAMPLES = 24 };
-static void sample(const int64_t *dims, int rank, int number, int64_t *index)
+void run_sample(const int64_t *dims, int rank, int number, int64_t *index)
 {
     uint64_t h = (uint64_t)(number + 1) * 0x9e3779b97f4a7c15u;
     for (int i = 0; i < rank; i++) {
@@ -299,7 +274,7 @@ static void sample(const int64_t *dims, int rank, int number, int64_t *index)
 
 /* All bytes an operand spans hold one value, or old bytes, or lie in a gradient block (many values side by
  * side). */
-static bool uniform(const struct run *r, struct extent e)
+bool run_uniform(const struct run *r, struct extent e)
 {
     uint32_t i = segment_at(r, e.from), tag = r->memory.at[i].tag;
     if (in_gradient(r->p, e.from)) {
@@ -318,7 +293,7 @@ static bool holds(const struct run *r, uint32_t node, const struct operand *o)
     const struct node *n = graph_node(r->g, node);
     struct element e = {.node = node};
     struct extent span = operand_extent(o);
-    if (n->rank != o->rank || n->dtype != o->dtype || !bound_dims(r, n, e.dims)) {
+    if (n->rank != o->rank || n->dtype != o->dtype || !run_dims(r, n, e.dims)) {
         return false;
     }
     for (int i = 0; i < o->rank; i++) {
@@ -329,16 +304,16 @@ static bool holds(const struct run *r, uint32_t node, const struct operand *o)
     if (span.from == span.end) {
         return true;
     }
-    if (span.end > r->p->bytes || !uniform(r, span)) {
+    if (span.end > r->p->bytes || !run_uniform(r, span)) {
         return false;
     }
     for (int k = 0; k < SAMPLES; k++) {
         int64_t at = 0;
-        sample(e.dims, o->rank, k, e.index);
+        run_sample(e.dims, o->rank, k, e.index);
         for (int i = 0; i < o->rank; i++) {
             at += e.index[i] * o->stride[i];
         }
-        if (!element_lies_at(r, e, o->offset + (uint64_t)(at * (int64_t)dtype_size((enum dtype)o->dtype)))) {
+        if (!run_lies_at(r, e, o->offset + (uint64_t)(at * (int64_t)dtype_size((enum dtype)o->dtype)))) {
             return false;
         }
     }
@@ -352,9 +327,9 @@ static enum status check_ranges_table(const struct run *r, const struct plan_op 
     const struct operand *t = &op->k.in[0];
     bool ok = op->k.n_in == 1 && t->rank == 2 && t->dim[0] == (n->n_attr - 2) / 2 && t->dim[1] == 3;
     for (uint32_t i = 2, row = 0; ok && i + 1 < n->n_attr; i += 2, row++) {
-        ok = constant_lies_at(r, t->offset + 24 * (uint64_t)row, DT_F64,
-                              (double)r->p->leaf_start[attr[0]][attr[i]]) &&
-             constant_lies_at(r, t->offset + 24 * (uint64_t)row + 16, DT_F64, bits_f64(attr[i + 1]));
+        ok = run_constant_at(r, t->offset + 24 * (uint64_t)row, DT_F64,
+                             (double)r->p->leaf_start[attr[0]][attr[i]]) &&
+             run_constant_at(r, t->offset + 24 * (uint64_t)row + 16, DT_F64, bits_f64(attr[i + 1]));
     }
     return ok ? ST_OK
               : plan_wrong(r->p, r->sink, op->node, "launch %u: the table of ranges is wrong", r->launch);
@@ -456,7 +431,7 @@ static enum status rename_carries(struct run *r, const struct plan_op *end, bool
         }
     }
     for (uint32_t k = 0; k < loop_carries(r->g, n); k++) {
-        write_range(r, operand_extent(carry_at(end, k)), loop_carry(r->g, n, k));
+        run_write(r, operand_extent(carry_at(end, k)), loop_carry(r->g, n, k));
     }
     return ST_OK;
 }
@@ -484,7 +459,7 @@ static enum status rename_stacks(struct run *r, const struct plan_op *end)
             return plan_wrong(r->p, r->sink, end->node, "launch %u: the stack of yield %u was overwritten",
                               r->launch, k);
         }
-        write_range(r, e, reader_of(r, end->node, k));
+        run_write(r, e, reader_of(r, end->node, k));
     }
     return ST_OK;
 }
@@ -513,7 +488,7 @@ static enum status check_loop(struct run *r, const struct plan_op *op)
     }
     TRY(rename_carries(r, end, begin));
     if (begin) {
-        write_range(r, operand_extent(&op->k.out[0]), op->node);
+        run_write(r, operand_extent(&op->k.out[0]), op->node);
         *again = false;
         return ST_OK;
     }
@@ -533,6 +508,10 @@ static enum status check_launches(struct run *r)
             TRY(check_loop(r, op));
             continue;
         }
+        if (op->op == OP_group) {
+            TRY(check_group(r, op));
+            continue;
+        }
         TRY(check_inputs(r, op));
         if (op->k.n_out != 1 || !operand_is_contiguous(&op->k.out[0])) {
             return plan_wrong(r->p, r->sink, op->node, "launch %u: its result is not contiguous", r->launch);
@@ -542,7 +521,7 @@ static enum status check_launches(struct run *r)
             return plan_wrong(r->p, r->sink, op->node, "launch %u: its result leaves the arena", r->launch);
         }
         TRY(check_in_step(r, op));
-        write_range(r, e, op->op == OP_loop_put ? counter_of(r, &op->k.in[1]) : op->node);
+        run_write(r, e, op->op == OP_loop_put ? counter_of(r, &op->k.in[1]) : op->node);
     }
     return ST_OK;
 }
@@ -613,7 +592,7 @@ static void start_memory(struct run *r)
         for (uint32_t k = 0;
              k < r->v->n_buffer && v->kind == VAR_DATA && x->bytes && x->offset >= p->planned_offset; k++) {
             if (p->buffer[r->v->buffer0 + k].offset == x->offset && p->buffer[r->v->buffer0 + k].raw) {
-                write_range(r, (struct extent){x->offset, x->offset + x->bytes}, TAG_OLD);
+                run_write(r, (struct extent){x->offset, x->offset + x->bytes}, TAG_OLD);
                 break;
             }
         }

@@ -22,19 +22,23 @@ void emit_drafts(struct variant_build *v)
     v->op = arena_array(b->arena, struct plan_op, v->drafts.n);
     for (uint32_t j = 0; j < v->drafts.n; j++) {
         const struct draft *d = &v->drafts.at[j];
-        struct operand *o = arena_array(b->arena, struct operand, (size_t)d->n_in + 1);
+        uint32_t n_out = draft_outs(d);
+        struct operand *o = arena_array(b->arena, struct operand, (size_t)d->n_in + n_out);
         struct plan_op *op = &v->op[j];
         for (uint32_t i = 0; i < d->n_in; i++) {
             o[i] = d->in[i].o;
         }
-        o[d->n_in] = d->out.o;
+        for (uint32_t i = 0; i < n_out; i++) {
+            o[d->n_in + i] = draft_out(d, i)->o;
+        }
         *op = (struct plan_op){.op = (uint16_t)d->op, .part = (uint8_t)d->part, .node = d->node};
         op->k = (struct kargs){.in = o,
                                .out = o + d->n_in,
                                .n_in = (uint16_t)d->n_in,
-                               .n_out = 1,
+                               .n_out = (uint16_t)n_out,
                                .attr = d->attr,
                                .n_attr = d->n_attr,
+                               .group = d->group,
                                .node = d->node};
         op->k.work_bytes = op_workspace(d->op, &op->k, &b->o->target);
         if (op->k.work_bytes > b->p->workspace_bytes) {
@@ -52,7 +56,9 @@ static void address_ops(struct variant_build *v)
         for (uint32_t i = 0; i < d->n_in; i++) {
             o[i] = place_address(v, &d->in[i]);
         }
-        o[d->n_in] = place_address(v, &d->out);
+        for (uint32_t i = 0; i < op->k.n_out; i++) {
+            o[d->n_in + i] = place_address(v, draft_out(d, i));
+        }
         if (d->loop) {
             v->loop[d->loop].plan->counter = o[d->n_in].offset;
             op->loop = v->loop[d->loop].plan;
@@ -87,8 +93,8 @@ static void list_buffers(struct variant_build *v, struct plan_variant *out)
     out->buffer0 = p->n_buffer;
     for (uint32_t i = 0; i < v->buffers.n; i++) {
         const struct buffer *x = &v->buffers.at[i];
-        if (x->storage != NONE || x->carried) {
-            continue; /* in the prefix; inside of its carry */
+        if (x->storage != NONE || x->carried || x->gone) {
+            continue; /* in the prefix; inside of its carry; nowhere */
         }
         uint64_t offset = p->planned_offset + x->offset;
         p->buffer[p->n_buffer++] = (struct plan_buffer){

@@ -60,6 +60,7 @@ struct group_instr {
 };
 struct group_store {
     uint16_t value, operand; /* value to k.out[operand] */
+    uint32_t node;           /* which it is */
 };
 /* Why a group ends where it does, for `gmlrun dump`. */
 enum group_stop {
@@ -78,7 +79,13 @@ struct group {
     uint8_t stop; /* enum group_stop */
     bool control; /* some instruction reads the control block: the last of k.in, as in plan.h */
 };
-enum { GROUP_MAX_INSTR = 256, GROUP_MAX_OPERANDS = 32, GROUP_ROW_MAX = 4096, GROUP_ROWS_MANY = 128 };
+enum {
+    GROUP_MAX_INSTR = 256,
+    GROUP_MAX_OPERANDS = 32,
+    GROUP_MAX_REDUCE = 16,
+    GROUP_ROW_MAX = 4096,
+    GROUP_ROWS_MANY = 128
+};
 
 /* Points of the domain, rows of it, points in a row. */
 int64_t group_points(const struct group *g);

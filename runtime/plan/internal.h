@@ -6,6 +6,7 @@
  *   operands.c    views become offsets and strides
  *   launches.c    nodes become drafts of launches, with the copies that strides make necessary
  *   roots.c       gradient slots, outputs, and commits: in place where that is proven
+ *   fuse.c        drafts become groups
  *   lifetimes.c   when each buffer lives, in-place ELEM outputs, packing (packing.c)
  *   emit.c        addresses known: drafts become struct plan_op
  *
@@ -50,6 +51,9 @@ struct buffer {
     uint32_t raw_var;     /* raw rows of a data set: written by the loader, no draft makes it; 0 = none */
     uint32_t root;        /* in place: the buffer whose bytes these are; itself otherwise */
     bool pinned;          /* read after the last launch */
+    bool taken;           /* its bytes go to a result of the last draft that reads it */
+    bool carry;           /* of a loop: others may lie in it */
+    bool gone;            /* fused away: it has no bytes */
     bool carried;         /* the next value of a carry, written straight into it (root) */
     uint32_t storage;     /* moved: into this storage at storage_offset; NONE otherwise */
     uint64_t storage_offset;
@@ -63,7 +67,10 @@ struct draft {
     uint32_t n_in;
     const int64_t *attr;
     uint32_t n_attr;
-    uint32_t loop; /* of loop_begin and loop: that loop, else 0 */
+    uint32_t loop;             /* of loop_begin and loop: that loop, else 0 */
+    const struct group *group; /* of group: its results are outs[0 .. n_outs), `out` the first of them */
+    struct place *outs;
+    uint32_t n_outs;
 };
 /* A loop of the variant while its drafts are made. */
 struct loop_build {
@@ -190,6 +197,18 @@ struct commit_work;
  */
 MUST_CHECK enum status roots_save(struct variant_build *v, struct commit_work **out);
 void roots_commit(struct variant_build *v, struct commit_work *w);
+
+/* fuse.c: joins launches to groups; drafts, and all that counts them, are numbered anew. */
+void fuse_build(struct variant_build *v);
+
+static inline uint32_t draft_outs(const struct draft *d)
+{
+    return d->group ? d->n_outs : 1;
+}
+static inline const struct place *draft_out(const struct draft *d, uint32_t i)
+{
+    return d->group ? &d->outs[i] : &d->out;
+}
 
 /* lifetimes.c */
 void lifetimes_build(struct variant_build *v);

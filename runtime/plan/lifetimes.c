@@ -2,12 +2,13 @@
  * ones, and rows written into a table),
  * and where everything lies (packing.c). A buffer that was moved into a storage has no interval.
  */
+#include "runtime/plan/group.h"
 #include "runtime/plan/internal.h"
 #include "runtime/plan/packing.h"
 
 static bool planned(const struct buffer *b)
 {
-    return b->storage == NONE;
+    return b->storage == NONE && !b->gone;
 }
 
 static void find_lives(struct variant_build *v)
@@ -31,9 +32,40 @@ static void find_lives(struct variant_build *v)
     }
 }
 
-/* Whether draft j reads buffer `index` only element by element in the order it writes. */
-static bool reads_in_step(const struct variant_build *v, const struct draft *d, uint32_t index)
+/* Whether a place of a group is all of its buffer, and stepped through like another one. */
+static bool same_walk(const struct variant_build *v, const struct operand *x, const struct place *p)
 {
+    const struct operand *y = &p->o;
+    int64_t n = 1;
+    for (int i = 0; i < y->rank; i++) {
+        if (x->dim[i] != y->dim[i] || (x->dim[i] > 1 && x->stride[i] != y->stride[i])) {
+            return false;
+        }
+        n *= y->stride[i] ? y->dim[i] : 1;
+    }
+    return x->rank == y->rank && y->offset == 0 && dtype_size(x->dtype) == dtype_size(y->dtype) &&
+           (uint64_t)n * dtype_size(y->dtype) == v->buffers.at[p->index].bytes;
+}
+/* Whether a group reads buffer `index` only where it writes `out`. */
+static bool group_in_step(const struct variant_build *v, const struct draft *d, const struct place *out,
+                          uint32_t index)
+{
+    for (uint32_t i = 0; i < d->n_in; i++) {
+        const struct place *p = &d->in[i];
+        if (p->home == HOME_BUFFER && p->index == index && !same_walk(v, &out->o, p)) {
+            return false;
+        }
+    }
+    return d->group->outer == d->group->rank;
+}
+
+/* Whether draft j reads buffer `index` only element by element in the order it writes. */
+static bool reads_in_step(const struct variant_build *v, const struct draft *d, const struct place *out,
+                          uint32_t index)
+{
+    if (d->group) {
+        return group_in_step(v, d, out, index);
+    }
     for (uint32_t i = 0; i < d->n_in; i++) {
         const struct place *p = &d->in[i];
         if (p->home == HOME_BUFFER && p->index == index &&
@@ -46,21 +78,28 @@ static bool reads_in_step(const struct variant_build *v, const struct draft *d, 
     return true;
 }
 
-static void take_over(struct variant_build *v, uint32_t j)
+static bool may_take_over(const struct draft *d)
+{
+    return d->group || (op_writes_over(d->op, 0) && d->op != OP_copy);
+}
+
+/* Result `out` of draft j over an input that ends there and that no other result took. */
+static void take_over(struct variant_build *v, uint32_t j, const struct place *out)
 {
     const struct draft *d = &v->drafts.at[j];
-    if (!op_writes_over(d->op, 0) || d->op == OP_copy || d->out.home != HOME_BUFFER ||
-        !planned(&v->buffers.at[d->out.index]) || v->buffers.at[d->out.index].carried) {
+    if (!may_take_over(d) || out->home != HOME_BUFFER || !planned(&v->buffers.at[out->index]) ||
+        v->buffers.at[out->index].carried || v->buffers.at[out->index].carry) {
         return;
     }
     for (uint32_t i = 0; i < d->n_in; i++) {
         if (d->in[i].home != HOME_BUFFER) {
             continue;
         }
-        const struct buffer *x = &v->buffers.at[d->in[i].index];
-        if (planned(x) && x->bytes && x->last == j && !x->carried && !x->pinned &&
-            reads_in_step(v, d, d->in[i].index)) {
-            v->buffers.at[d->out.index].root = x->root;
+        struct buffer *x = &v->buffers.at[d->in[i].index];
+        if (planned(x) && x->bytes && x->last == j && x->first != j && !x->taken && !x->carried &&
+            !x->pinned && reads_in_step(v, d, out, d->in[i].index)) {
+            v->buffers.at[out->index].root = x->root;
+            x->taken = true;
             return;
         }
     }
@@ -73,13 +112,14 @@ static void pack_buffers(struct variant_build *v)
     uint32_t *place = arena_array(a, uint32_t, v->buffers.n), n = 0;
     for (uint32_t i = 0; i < v->buffers.n; i++) {
         const struct buffer *b = &v->buffers.at[i];
-        if (!planned(b)) {
-            continue;
-        }
-        if (b->root == i) {
+        if (planned(b) && b->root == i) {
             place[i] = n;
             x[n++] = (struct interval){round_up(b->bytes, PLAN_ALIGN), b->first, b->last, 0};
-        } else if (x[place[b->root]].last < b->last) {
+        }
+    }
+    for (uint32_t i = 0; i < v->buffers.n; i++) {
+        const struct buffer *b = &v->buffers.at[i];
+        if (planned(b) && x[place[b->root]].last < b->last) {
             x[place[b->root]].last = b->last;
         }
     }
@@ -104,7 +144,9 @@ void lifetimes_build(struct variant_build *v)
 {
     find_lives(v);
     for (uint32_t j = 0; j < v->drafts.n && !v->b->o->no_reuse; j++) {
-        take_over(v, j);
+        for (uint32_t i = 0; i < draft_outs(&v->drafts.at[j]); i++) {
+            take_over(v, j, draft_out(&v->drafts.at[j], i));
+        }
     }
     pack_buffers(v);
 }

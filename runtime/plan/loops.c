@@ -35,6 +35,7 @@ static struct place open_carry(struct variant_build *v, uint32_t carry, enum par
     uint32_t first = node_inputs(v->b->g, graph_node(v->b->g, carry))[0];
     struct place from = v->value[v->slot[first] - 1], to = new_buffer(v, carry, &from.o);
     copy_into(v, first, &from, &to, part);
+    v->buffers.at[to.index].carry = true;
     return to;
 }
 

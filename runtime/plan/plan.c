@@ -10,6 +10,9 @@ static enum status build_variant(struct variant_build *v)
     TRY(roots_save(v, &commits));
     TRY(launches_build(v, v->n_plain, v->n_order));
     roots_commit(v, commits);
+    if (v->b->o->fuse && v->b->o->target.groups) {
+        fuse_build(v);
+    }
     lifetimes_build(v);
     emit_drafts(v);
     return ST_OK;

@@ -199,6 +199,7 @@ void plan_fill_constants(const struct plan *p, void *arena);
  * - REDUCE, when at least PLAN_REDUCE_SPLIT elements go into each of O results: 8 bytes for each of O * S
  *   partial results, with S = min(PLAN_REDUCE_PARTIALS, ceil(elements / PLAN_REDUCE_CHUNK),
  *   max(1, PLAN_REDUCE_TOTAL / O)); nothing when S is 1. A kernel gets S back as work_bytes / (8 * O)
+ * - group: that of a REDUCE row for each of its reductions, see runtime/plan/group.h
  * - matmul: target.workspace
  * - what sorts places on a GPU: order_scratch() of argsort's rows (one buffer), or of the indices of put_add,
  * put_max and spread (two), then 8 bytes for each row written to; put: 4 bytes for each

@@ -1,4 +1,5 @@
 /* Scratch sizes, and helpers on operands. */
+#include "runtime/plan/group.h"
 #include "runtime/plan/internal.h"
 
 int64_t operand_count(const struct operand *o)
@@ -40,16 +41,32 @@ static uint64_t matrix_workspace(const struct operand *x)
     return n ? 8 * 2 * (n + n / (rows * columns) * least(rows, columns)) : 0;
 }
 
-static uint64_t reduce_workspace(const struct kargs *k)
+/* For `out` results of `each` elements. */
+static uint64_t split_workspace(uint64_t out, uint64_t each)
 {
-    uint64_t out = (uint64_t)operand_count(&k->out[0]), in = (uint64_t)operand_count(&k->in[0]);
-    if (!out || in / out < PLAN_REDUCE_SPLIT) {
+    if (each < PLAN_REDUCE_SPLIT) {
         return 0;
     }
-    uint64_t parts = (in / out + PLAN_REDUCE_CHUNK - 1) / PLAN_REDUCE_CHUNK;
+    uint64_t parts = (each + PLAN_REDUCE_CHUNK - 1) / PLAN_REDUCE_CHUNK;
     parts = least(parts, PLAN_REDUCE_PARTIALS);
     parts = least(parts, out > PLAN_REDUCE_TOTAL ? 1 : PLAN_REDUCE_TOTAL / out);
     return parts > 1 ? 8 * out * parts : 0;
+}
+
+static uint64_t reduce_workspace(const struct kargs *k)
+{
+    uint64_t out = (uint64_t)operand_count(&k->out[0]), in = (uint64_t)operand_count(&k->in[0]);
+    return out ? split_workspace(out, in / out) : 0;
+}
+
+static uint64_t group_workspace(const struct group *g)
+{
+    uint64_t bytes = 0;
+    for (uint16_t i = 0; i < g->n_instr && !group_goes_on(g); i++) {
+        bool splits = g->instr[i].kind == GROUP_REDUCE;
+        bytes += splits ? split_workspace((uint64_t)group_rows(g), (uint64_t)group_inside(g)) : 0;
+    }
+    return bytes;
 }
 
 uint64_t order_scratch(int64_t segments, int64_t n, int buffers)
@@ -75,6 +92,9 @@ uint64_t op_workspace(enum op op, const struct kargs *k, const struct target *t)
 {
     if (op_table[op].kind == OPK_REDUCE) {
         return reduce_workspace(k);
+    }
+    if (op == OP_group) {
+        return group_workspace(k->group);
     }
     if (op_table[op].flags & OPF_LIBRARY) {
         return t->workspace;

@@ -121,7 +121,9 @@ static enum status make_plan(struct run *r, const struct graph *g, const struct 
                              .stored_rows = stored,
                              .split_rows = (const int64_t(*)[2])split_rows,
                              .target = *target,
-                             .no_reuse = r->o->debug_plan || r->o->keep_values};
+                             .no_reuse = r->o->debug_plan || r->o->keep_values,
+                             .fuse = !r->o->no_fuse && !r->o->keep_values,
+                             .parts = r->o->parts};
     for (uint32_t i = 0; i < g->datas.n; i++) {
         rows[i] = r->data->at[i].rows;
         stored[i] = r->data->at[i].stored;

@@ -43,7 +43,8 @@ struct run_options {
                                  less than 2: one. Not with debug_plan or parts */
     const char *cuda_path;
     bool quiet, debug_plan, parts;
-    bool keep_values; /* no memory is used twice in a step: every value can be read after it */
+    bool no_fuse;     /* every launch by itself */
+    bool keep_values; /* no memory is used twice in a step: every value is made, and can be read after it */
     FILE *progress;   /* may be NULL */
     bool is_terminal, color;
     const volatile sig_atomic_t *stop; /* not 0: end after the current launch; may be NULL */

@@ -1,4 +1,5 @@
-/* The checks: text and bytes, planned against unplanned memory, passes on and off. */
+/* The checks: text and bytes, planned against unplanned memory, passes on and off, launches joined
+ * to groups or not. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 const char *random_check_name(enum random_check c)
 {
-    static const char *const names[] = {"all", "text", "memory", "passes", "gradient"};
+    static const char *const names[] = {"all", "text", "memory", "passes", "fuse", "gradient"};
     return names[c];
 }
 static bool failed(struct random_verdict *v, enum random_check c, const char *what, const char *why)
@@ -79,7 +80,14 @@ static const struct random_run plain = {.backend = &backend_cpu, .target = {.nam
                                poisoned = {.backend = &backend_cpu,
                                            .target = {.name = "cpu"},
                                            .launches = 2,
-                                           .debug_plan = true};
+                                           .debug_plan = true},
+                               fused = {.backend = &backend_cpu,
+                                        .target = {.name = "cpu", .groups = true},
+                                        .launches = 2},
+                               fused_poisoned = {.backend = &backend_cpu,
+                                                 .target = {.name = "cpu", .groups = true},
+                                                 .launches = 2,
+                                                 .debug_plan = true};
 
 static bool all_finite(const struct random_outcome *o)
 {
@@ -142,6 +150,24 @@ static bool check_passes(struct graph *g, const struct random_outcome *want, str
     return check_without(g, RANDOM_NO_PASSES, "without passes", tolerance, want, a, v);
 }
 
+/* Groups add up in the order of single launches, but softmax and its kind are made of other instructions. */
+static bool check_fuse(const struct graph *passed, const struct random_outcome *want, struct arena *a,
+                       struct random_verdict *v)
+{
+    struct random_outcome got, again;
+    const char *why = random_run(passed, &fused, a, &got);
+    if (!why && random_difference(want, &got, 0, a)) {
+        v->not_bits++;
+        why = random_difference(want, &got, tolerance_of(passed), a);
+    }
+    if (why) {
+        return failed(v, CHECK_FUSE, "in groups", why);
+    }
+    why = random_run(passed, &fused_poisoned, a, &again);
+    why = why ? why : random_difference(&got, &again, RANDOM_BITS, a);
+    return !why || failed(v, CHECK_FUSE, "in groups, without reuse, poisoned", why);
+}
+
 static bool check_graph(struct graph *g, enum random_check what, struct arena *a, struct random_verdict *v)
 {
     const char *why = NULL;
@@ -163,7 +189,8 @@ static bool check_graph(struct graph *g, enum random_check what, struct arena *a
     }
     v->finite = all_finite(&want);
     return ((what != CHECK_NONE && what != CHECK_MEMORY) || check_memory(passed, &want, a, v)) &&
-           ((what != CHECK_NONE && what != CHECK_PASSES) || check_passes(g, &want, a, v));
+           ((what != CHECK_NONE && what != CHECK_PASSES) || check_passes(g, &want, a, v)) &&
+           ((what != CHECK_NONE && what != CHECK_FUSE) || check_fuse(passed, &want, a, v));
 }
 bool random_check(const char *text, enum random_check what, struct random_verdict *v)
 {

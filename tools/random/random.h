@@ -79,7 +79,15 @@ const char *random_difference(const struct random_outcome *x, const struct rando
                               double tolerance, struct arena *a);
 
 /* -- check.c */
-enum random_check { CHECK_NONE, CHECK_TEXT, CHECK_MEMORY, CHECK_PASSES, CHECK_GRADIENT, CHECK_COUNT };
+enum random_check {
+    CHECK_NONE,
+    CHECK_TEXT,
+    CHECK_MEMORY,
+    CHECK_PASSES,
+    CHECK_FUSE,
+    CHECK_GRADIENT,
+    CHECK_COUNT
+};
 struct random_verdict {
     enum random_check failed;
     char why[600];
@@ -87,10 +95,11 @@ struct random_verdict {
     uint32_t quotients; /* CHECK_GRADIENT: compared */
     uint32_t moving;    /* CHECK_GRADIENT: of these, not zero */
     uint32_t kinks;     /* CHECK_GRADIENT: left out, since quotients of two widths disagree */
-    uint32_t not_bits;  /* CHECK_PASSES: comparisons that agree within the tolerance only */
+    uint32_t not_bits;  /* CHECK_PASSES, CHECK_FUSE: comparisons that agree within the tolerance only */
 };
 const char *random_check_name(enum random_check c);
-/* Runs one check (CHECK_NONE: text, memory and passes) on a graph in text form. True when it holds. */
+/* Runs one check (CHECK_NONE: text, memory, passes and fusion) on a graph in text form. True when it holds.
+ */
 bool random_check(const char *text, enum random_check what, struct random_verdict *v);
 /* gradcheck.c: central differences of every loss, on a graph whose float type is f64. */
 bool random_gradients(struct graph *g, struct arena *a, struct random_verdict *v);

@@ -57,8 +57,11 @@ struct plan *random_plan(const struct graph *g, const struct target *t, bool no_
         split[i][1] = ROWS - ROW0;
     }
     diag_init(&sink, a, NULL);
-    struct plan_options o = {
-        .data_rows = rows, .split_rows = (const int64_t(*)[2])split, .target = *t, .no_reuse = no_reuse};
+    struct plan_options o = {.data_rows = rows,
+                             .split_rows = (const int64_t(*)[2])split,
+                             .target = *t,
+                             .no_reuse = no_reuse,
+                             .fuse = true};
     if (plan_build(g, &o, a, &sink, &p) != ST_OK || plan_check(p, &sink) != ST_OK) {
         *why = first_error(&sink, "plan", a);
         return NULL;

@@ -1,0 +1,456 @@
+/* Groups, from their results down. At a sampled point a store names an element of a node: the value stored
+ * must be that element, its instruction the node's operator over values that are the elements of its inputs,
+ * and so on down to loads, which must find the element in memory, and to numbers. A reduction is followed at
+ * a few places of its row. Of the instructions that stand for one operator (softmax and its kind) only what
+ * comes in is checked here.
+ */
+#include "runtime/plan/checker.h"
+#include "runtime/plan/group.h"
+
+enum { ROW_SAMPLES = 8, INSIDE_SAMPLES = 3, NOT_SEEN = -1 };
+
+/* One row of a group, or one point of a flat one. */
+struct tour {
+    struct run *r;
+    const struct plan_op *op;
+    const struct group *g;
+    int64_t at[INSIDE_SAMPLES][LIMIT_RANK]; /* points */
+    int n;
+    int64_t seen[GROUP_MAX_INSTR][INSIDE_SAMPLES]; /* by value and point: an element it is known to be */
+};
+
+static enum status wrong(const struct tour *t, const char *what, uint32_t number)
+{
+    return plan_wrong(t->r->p, t->r->sink, t->op->node, "launch %u: %s (%u of the group)", t->r->launch, what,
+                      number);
+}
+
+static uint64_t address_of(const struct operand *o, const int64_t *at)
+{
+    int64_t steps = 0;
+    for (int i = 0; i < o->rank; i++) {
+        steps += at[i] * o->stride[i];
+    }
+    return o->offset + (uint64_t)(steps * (int64_t)dtype_size((enum dtype)o->dtype));
+}
+
+/* A whole number made of places, as iota is. */
+static bool count_of(const struct tour *t, uint16_t i, int p, int64_t *value)
+{
+    const struct group_instr *x = &t->g->instr[i];
+    int64_t a, b;
+    switch (x->kind) {
+    case GROUP_INDEX:
+        *value = x->operand < t->g->rank ? t->at[p][x->operand] : 0;
+        return x->operand < t->g->rank;
+    case GROUP_CONST:
+        *value = (int64_t)x->value;
+        return x->dtype == DT_I32;
+    case GROUP_ELEM:
+        if (x->op == OP_cast && x->n_in == 1) {
+            return count_of(t, x->in[0], p, value);
+        }
+        if (x->n_in != 2 || !count_of(t, x->in[0], p, &a) || !count_of(t, x->in[1], p, &b)) {
+            return false;
+        }
+        *value = x->op == OP_mul ? a * b : a + b;
+        return x->op == OP_mul || x->op == OP_add;
+    default:
+        return false;
+    }
+}
+
+/* Through a reduction of one element. */
+static bool step_through_one(const struct run *r, struct element *e)
+{
+    const struct node *n = graph_node(r->g, e->node);
+    struct element down = {.node = node_inputs(r->g, n)[0]};
+    const struct node *x = graph_node(r->g, down.node);
+    int gone = 0, kept = 0;
+    if (!run_dims(r, x, down.dims)) {
+        return false;
+    }
+    for (int i = 0; i < x->rank; i++) {
+        bool goes = gone < n->n_attr && node_attrs(r->g, n)[gone] == i;
+        if (goes && down.dims[i] != 1) {
+            return false;
+        }
+        gone += goes;
+        down.index[i] = goes ? 0 : e->index[kept++];
+    }
+    *e = down;
+    return true;
+}
+
+/* The element in what views and copies show. */
+static bool step_down(const struct run *r, struct element *e)
+{
+    const struct node *n = graph_node(r->g, e->node);
+    if (op_table[n->op].kind == OPK_VIEW || n->op == OP_stop_grad) {
+        return run_step_view(r, e);
+    }
+    if (n->op == OP_copy) {
+        e->node = node_inputs(r->g, n)[0];
+        return true;
+    }
+    if (n->op == OP_pack && n->rank == 1) { /* of replicas it is a launch */
+        return run_step_pack(r, e);
+    }
+    return op_table[n->op].kind == OPK_REDUCE && step_through_one(r, e);
+}
+
+static bool is_number(const struct run *r, struct element e, double value)
+{
+    int64_t size;
+    for (;;) {
+        const struct node *n = graph_node(r->g, e.node);
+        if (n->op == OP_const) {
+            return f64_bits(bits_f64(node_attrs(r->g, n)[0])) == f64_bits(value);
+        }
+        if (n->op == OP_dimval) {
+            return dim_eval(&r->g->dims, &r->at, node_dims(r->g, n)[0], &size) && (double)size == value;
+        }
+        if (!step_down(r, &e)) {
+            return false;
+        }
+    }
+}
+
+/* Whether e is an element of an iota; then its place. */
+static bool is_iota(const struct run *r, struct element e, int64_t *place)
+{
+    while (graph_node(r->g, e.node)->op != OP_iota) {
+        if (!step_down(r, &e) || !run_dims(r, graph_node(r->g, e.node), e.dims)) {
+            return false;
+        }
+    }
+    *place = e.index[0];
+    return true;
+}
+
+static bool is_element(struct tour *t, uint16_t i, struct element e, int p);
+
+static struct element input_of(const struct run *r, const struct element *e, uint32_t k)
+{
+    struct element x = *e;
+    x.node = node_inputs(r->g, graph_node(r->g, e->node))[k];
+    return x;
+}
+
+static bool elem_is(struct tour *t, const struct group_instr *x, const struct element *e, int p)
+{
+    const struct node *n = graph_node(t->r->g, e->node);
+    if (x->op != n->op || x->n_in != n->n_in || x->dtype != n->dtype) {
+        return false;
+    }
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        if (!is_element(t, x->in[k], input_of(t->r, e, k), p)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Row-major place of a point inside of its row. */
+static int64_t inside_of(const struct tour *t, int p)
+{
+    return run_ravel(t->at[p] + t->g->outer, t->g->dim + t->g->outer, t->g->rank - t->g->outer);
+}
+
+static bool reduce_is(struct tour *t, const struct group_instr *x, const struct element *e)
+{
+    const struct run *r = t->r;
+    const struct node *n = graph_node(r->g, e->node);
+    struct element in = {.node = node_inputs(r->g, n)[0]};
+    const struct node *from = graph_node(r->g, in.node);
+    if (x->op != n->op || !run_dims(r, from, in.dims)) {
+        return false;
+    }
+    for (int p = 0; p < t->n; p++) {
+        int64_t dims[LIMIT_RANK], place[LIMIT_RANK], each = 1;
+        int gone = 0, kept = 0;
+        for (int i = 0; i < from->rank; i++) {
+            bool goes = gone < n->n_attr && node_attrs(r->g, n)[gone] == i;
+            if (goes) {
+                dims[gone++] = in.dims[i];
+                each *= in.dims[i];
+            } else {
+                in.index[i] = e->index[kept++];
+            }
+        }
+        if (each != group_inside(t->g)) {
+            return false;
+        }
+        run_unravel(inside_of(t, p), dims, gone, place);
+        for (int k = 0; k < gone; k++) {
+            in.index[node_attrs(r->g, n)[k]] = place[k];
+        }
+        if (!is_element(t, x->in[0], in, p)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool table_is(const struct tour *t, const struct group_instr *x, const struct node *n)
+{
+    const struct operand *o = x->operand < t->op->k.n_in ? &t->op->k.in[x->operand] : NULL;
+    const int64_t *attr = node_attrs(t->r->g, n);
+    bool ok = o && o->rank == 2 && o->dim[0] == (n->n_attr - 2) / 2 && o->dim[1] == 3 &&
+              f64_bits(x->value) == attr[1];
+    for (uint32_t i = 2, row = 0; ok && i + 1 < n->n_attr; i += 2, row++) {
+        uint64_t at = o->offset + 24 * (uint64_t)row;
+        ok = run_constant_at(t->r, at, DT_F64, (double)t->r->p->leaf_start[attr[0]][attr[i]]) &&
+             run_constant_at(t->r, at + 16, DT_F64, bits_f64(attr[i + 1]));
+    }
+    return ok;
+}
+
+/* Instructions of softmax and its kind: what comes in from outside is the row of the input, or its label. */
+static bool part_is(struct tour *t, uint16_t i, const struct element *e, int p)
+{
+    const struct group_instr *x = &t->g->instr[i];
+    const struct node *n = graph_node(t->r->g, e->node);
+    int from = x->kind == GROUP_REDUCE ? 0 : p, end = x->kind == GROUP_REDUCE ? t->n : p + 1;
+    for (int q = from; q < end; q++) {
+        for (int k = 0; k < x->n_in; k++) {
+            const struct group_instr *y = &t->g->instr[x->in[k]];
+            bool own = y->kind == GROUP_CONST || y->kind == GROUP_INDEX ||
+                       (y->kind != GROUP_LOAD && y->node == e->node);
+            if (own && t->seen[x->in[k]][q] == NOT_SEEN) {
+                t->seen[x->in[k]][q] = 0;
+                if (!part_is(t, x->in[k], e, q)) {
+                    return false;
+                }
+            }
+            if (own) {
+                continue;
+            }
+            struct element in = *e;
+            in.node = node_inputs(t->r->g, n)[n->op == OP_xent && y->dtype == DT_I32];
+            const struct node *input = graph_node(t->r->g, in.node);
+            if (!run_dims(t->r, input, in.dims)) {
+                return false;
+            }
+            if (input->rank && n->n_in && !(n->op == OP_xent && y->dtype == DT_I32)) {
+                in.index[input->rank - 1] = inside_of(t, q);
+            }
+            if (!is_element(t, x->in[k], in, q)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool made_of(struct tour *t, uint16_t i, const struct element *e, int p)
+{
+    const struct group_instr *x = &t->g->instr[i];
+    const struct node *n = graph_node(t->r->g, e->node);
+    int64_t count;
+    if (n->op == OP_softmax || n->op == OP_logsumexp || n->op == OP_xent || n->op == OP_argmax) {
+        return part_is(t, i, e, p);
+    }
+    switch (x->kind) {
+    case GROUP_ELEM:
+        return elem_is(t, x, e, p);
+    case GROUP_REDUCE:
+        return reduce_is(t, x, e);
+    case GROUP_SCALAR:
+        return x->op == n->op && x->n_attr >= n->n_attr &&
+               !memcmp(x->attr, node_attrs(t->r->g, n), n->n_attr * sizeof *x->attr);
+    case GROUP_RANGES:
+        return n->op == OP_ranges && count_of(t, x->in[0], p, &count) && count == e->index[0] &&
+               table_is(t, x, n);
+    default:
+        return false;
+    }
+}
+
+/* Whether value i is element e, at point p. */
+static bool is_element(struct tour *t, uint16_t i, struct element e, int p)
+{
+    const struct group_instr *x = &t->g->instr[i];
+    const struct run *r = t->r;
+    bool dims = run_dims(r, graph_node(r->g, e.node), e.dims);
+    if (!dims || x->dtype != graph_node(r->g, e.node)->dtype) {
+        return false;
+    }
+    if (x->kind == GROUP_LOAD) {
+        while (!run_lies_at(r, e, address_of(&t->op->k.in[x->operand], t->at[p]))) {
+            if (!step_down(r, &e) || !run_dims(r, graph_node(r->g, e.node), e.dims)) {
+                return false;
+            }
+        }
+        return true;
+    }
+    if (x->kind == GROUP_CONST && is_number(r, e, x->value)) {
+        return true;
+    }
+    int64_t place, count;
+    if (is_iota(r, e, &place)) {
+        return count_of(t, i, p, &count) && count == place;
+    }
+    if (x->kind == GROUP_ELEM && x->op == OP_cast && t->g->instr[x->in[0]].dtype == x->dtype &&
+        t->g->instr[x->in[0]].node == x->node) {
+        return is_element(t, x->in[0], e, p); /* a value of a row, spread */
+    }
+    while (e.node != x->node) {
+        if (!step_down(r, &e) || !run_dims(r, graph_node(r->g, e.node), e.dims)) {
+            return false;
+        }
+    }
+    int64_t number = run_ravel(e.index, e.dims, graph_node(r->g, e.node)->rank);
+    if (t->seen[i][p] == number) {
+        return true; /* another element is looked at anew: a value of a row may stand for many */
+    }
+    for (int q = x->row ? 0 : p; q < (x->row ? t->n : p + 1); q++) {
+        t->seen[i][q] = number;
+    }
+    return made_of(t, i, &e, p);
+}
+
+/* -- what must hold for all points */
+
+static enum status check_program(const struct tour *t)
+{
+    const struct group *g = t->g;
+    const struct kargs *k = &t->op->k;
+    uint32_t tables = g->control;
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        const struct group_instr *x = &g->instr[i];
+        bool reads = x->kind == GROUP_LOAD || x->kind == GROUP_RANGES;
+        bool ok = x->kind < GROUP_KINDS && x->n_in <= 3 && (!reads || x->operand < k->n_in - g->control);
+        for (int n = 0; n < x->n_in && ok; n++) {
+            ok = x->in[n] < i && !(x->row && x->kind != GROUP_REDUCE && !g->instr[x->in[n]].row) &&
+                 !(x->kind == GROUP_REDUCE && g->instr[x->in[n]].row);
+        }
+        const struct operand *o = x->kind == GROUP_LOAD && ok ? &k->in[x->operand] : NULL;
+        ok = ok && (!o || (o->rank == g->rank && o->dtype == x->dtype &&
+                           !memcmp(o->dim, g->dim, g->rank * sizeof *o->dim)));
+        for (int a = g->outer; o && ok && x->row && a < g->rank; a++) {
+            ok = o->stride[a] == 0;
+        }
+        if (!ok || (x->row && g->outer == g->rank)) {
+            return wrong(t, "an instruction is wrong", i);
+        }
+        if (o && !run_uniform(t->r, operand_extent(o))) {
+            return wrong(t, "a load reads what nobody wrote", i);
+        }
+    }
+    bool control = !g->control || (k->n_in && k->in[k->n_in - 1].offset == t->r->p->control);
+    return control && tables <= k->n_in && g->n_store == k->n_out
+               ? ST_OK
+               : wrong(t, "wrong number of operands", k->n_in);
+}
+
+static bool extents_meet(struct extent a, struct extent b)
+{
+    return a.from < b.end && b.from < a.end && a.from < a.end && b.from < b.end;
+}
+
+/* Stores are apart, whole, and over loads only point by point. */
+static enum status check_stores(const struct tour *t)
+{
+    const struct group *g = t->g;
+    const struct kargs *k = &t->op->k;
+    for (uint16_t i = 0; i < g->n_store; i++) {
+        const struct operand *o = &k->out[i];
+        struct extent e = operand_extent(o);
+        int64_t n = 1;
+        bool ok = g->store[i].operand == i && g->store[i].value < g->n_instr && o->rank == g->rank &&
+                  o->dtype == g->instr[g->store[i].value].dtype && e.end <= t->r->p->bytes;
+        for (int a = 0; a < g->rank && ok; a++) {
+            ok = o->dim[a] == 1 || (o->dim[a] == g->dim[a] && o->stride[a] != 0);
+            n *= o->dim[a];
+        }
+        if (!ok || e.end - e.from != (uint64_t)n * dtype_size((enum dtype)o->dtype)) {
+            return wrong(t, "a store is wrong", i);
+        }
+        for (uint16_t x = 0; x < i; x++) {
+            if (extents_meet(e, operand_extent(&k->out[x]))) {
+                return wrong(t, "a store meets another one", i);
+            }
+        }
+        for (uint16_t x = 0; x < g->n_instr; x++) {
+            const struct operand *in = g->instr[x].kind == GROUP_LOAD ? &k->in[g->instr[x].operand] : NULL;
+            bool step = in && g->outer == g->rank && in->offset == o->offset &&
+                        dtype_size((enum dtype)in->dtype) == dtype_size((enum dtype)o->dtype);
+            for (int a = 0; a < g->rank && step; a++) {
+                step = o->dim[a] == in->dim[a] && (o->dim[a] == 1 || o->stride[a] == in->stride[a]);
+            }
+            if (in && !step && extents_meet(e, operand_extent(in))) {
+                return wrong(t, "a store overwrites other elements of a load", i);
+            }
+        }
+    }
+    return ST_OK;
+}
+
+/* -- samples */
+
+static void start_tour(struct tour *t, int number)
+{
+    const struct group *g = t->g;
+    int64_t row[LIMIT_RANK];
+    run_sample(g->dim, g->outer, number, row);
+    t->n = g->outer < g->rank ? INSIDE_SAMPLES : 1;
+    for (int p = 0; p < t->n; p++) {
+        memcpy(t->at[p], row, (size_t)g->outer * sizeof *row);
+        run_sample(g->dim + g->outer, g->rank - g->outer, p == 2 ? 2 + g->rank + number : p,
+                   t->at[p] + g->outer);
+    }
+    for (int i = 0; i < g->n_instr; i++) {
+        for (int p = 0; p < t->n; p++) {
+            t->seen[i][p] = NOT_SEEN;
+        }
+    }
+}
+
+static enum status check_store_at(struct tour *t, uint16_t i, int p)
+{
+    const struct group_store *s = &t->g->store[i];
+    const struct operand *o = &t->op->k.out[i];
+    struct element e = {.node = s->node};
+    const struct node *n = graph_node(t->r->g, s->node);
+    int64_t at = 0, count = 1;
+    for (int a = 0; a < o->rank; a++) {
+        if (o->dim[a] == 1 && t->at[p][a]) {
+            return ST_OK; /* not the first point */
+        }
+        at += t->at[p][a] * o->stride[a];
+        count *= o->dim[a];
+    }
+    bool ok = run_dims(t->r, n, e.dims);
+    for (int a = 0; a < n->rank && ok; a++) {
+        count = e.dims[a] ? count / e.dims[a] : 0;
+    }
+    run_unravel(at, e.dims, n->rank, e.index);
+    return ok && count == 1 && is_element(t, s->value, e, p)
+               ? ST_OK
+               : wrong(t, "a result is not what the graph means", i);
+}
+
+enum status check_group(struct run *r, const struct plan_op *op)
+{
+    struct tour *t = arena_new_of(r->arena, struct tour);
+    const struct group *g = op->k.group;
+    *t = (struct tour){.r = r, .op = op, .g = g};
+    if (!g || g->outer > g->rank || g->n_instr > GROUP_MAX_INSTR || group_points(g) == 0) {
+        return plan_wrong(r->p, r->sink, op->node, "launch %u: no group", r->launch);
+    }
+    TRY(check_program(t));
+    TRY(check_stores(t));
+    for (int s = 0; s < ROW_SAMPLES; s++) {
+        start_tour(t, s);
+        for (uint16_t i = 0; i < g->n_store; i++) {
+            for (int p = 0; p < t->n; p++) {
+                TRY(check_store_at(t, i, p));
+            }
+        }
+    }
+    for (uint16_t i = 0; i < g->n_store; i++) {
+        run_write(r, operand_extent(&op->k.out[i]), g->store[i].node);
+    }
+    return ST_OK;
+}

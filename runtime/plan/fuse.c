@@ -1,0 +1,331 @@
+/* Launches joined to groups, greedily: each draft, in order, with the groups that make its inputs, then with
+ * one that reads the same operand or walks the same domain, as long as nothing must stand between and the
+ * program stays within its limits. Loops, and parts that are kept apart, end what can be joined.
+ */
+#include <stdlib.h>
+#include "runtime/plan/fuse.h"
+
+enum {
+    SIBLING_FAR = 64, /* launches between groups that are joined for their common domain or operand */
+    SIBLING_POINTS = 1 << 20,
+    SIBLING_SLOTS = 64 /* domains remembered */
+};
+
+/* The drafts between two barriers. */
+struct segment {
+    struct fuser *f;
+    uint32_t from, end;
+    struct depend d;
+    struct order o;
+    struct program **program;       /* by group */
+    uint32_t *reader;               /* by buffer, then storage: the last draft that reads it, + 1 */
+    uint32_t domain[SIBLING_SLOTS]; /* by number of points: the last group, + 1 */
+};
+
+static uint32_t group_of(struct segment *s, uint32_t draft)
+{
+    return order_group(&s->o, draft);
+}
+
+/* Joins the groups of two drafts if programs, order and limits allow. */
+static bool join(struct segment *s, uint32_t x, uint32_t y, const struct match *m)
+{
+    struct program *a = s->program[x], *b = s->program[y];
+    enum group_stop why = STOP_order;
+    struct program *p = order_may_join(&s->o, x, y) ? program_join(s->f, a, b, m, &why) : NULL;
+    if (!p) {
+        a->stop = why;
+        return false;
+    }
+    uint32_t g = order_join(&s->o, x, y);
+    s->program[x] = s->program[y] = NULL;
+    s->program[g] = p;
+    program_free(s->f, a);
+    program_free(s->f, b);
+    return true;
+}
+
+static bool is_buffer(const struct place *p, uint32_t buffer)
+{
+    return p->home == HOME_BUFFER && p->index == buffer;
+}
+
+/* Group x makes the buffer, group y reads it. */
+static bool join_by_value(struct segment *s, uint32_t x, uint32_t y, uint32_t buffer)
+{
+    const struct program *a = s->program[x], *b = s->program[y];
+    for (uint32_t i = 0; i < a->n_keep; i++) {
+        for (uint32_t k = 0; k < b->n_step && is_buffer(&a->keep[i].at, buffer); k++) {
+            const struct step *r = &b->step[k];
+            struct match m;
+            if (r->kind != GROUP_LOAD || !is_buffer(&r->at, buffer)) {
+                continue;
+            }
+            if (r->at.o.offset == a->keep[i].at.o.offset && match_by(a, &a->keep[i].at.o, b, &r->at.o, &m)) {
+                return join(s, x, y, &m);
+            }
+            s->program[x]->stop = a->outer < a->rank && b->outer < b->rank ? STOP_domain : STOP_reread;
+        }
+    }
+    return false;
+}
+
+static void join_makers(struct segment *s, uint32_t j)
+{
+    const struct draft *d = &s->f->v->drafts.at[s->from + j];
+    for (uint32_t i = d->n_in; i-- > 0;) {
+        uint32_t maker = d->in[i].home == HOME_BUFFER ? s->f->v->buffers.at[d->in[i].index].first : NONE;
+        if (maker < s->from || maker >= s->from + j || s->f->v->buffers.at[d->in[i].index].raw_var) {
+            continue;
+        }
+        uint32_t x = group_of(s, maker - s->from), y = group_of(s, j);
+        if (x != y && s->program[x] && s->program[y]) {
+            join_by_value(s, x, y, d->in[i].index);
+        }
+    }
+}
+
+/* The two in the order of their groups. */
+static bool join_sorted(struct segment *s, uint32_t x, uint32_t y, const struct match *m)
+{
+    if (s->o.place[x] < s->o.place[y]) {
+        return join(s, x, y, m);
+    }
+    struct match turned = *m;
+    for (int i = 0; i < m->rank; i++) {
+        turned.piece[i].axis[0] = m->piece[i].axis[1];
+        turned.piece[i].axis[1] = m->piece[i].axis[0];
+        turned.piece[i].step[0] = m->piece[i].step[1];
+        turned.piece[i].step[1] = m->piece[i].step[0];
+    }
+    turned.extra[0] = m->extra[1];
+    turned.extra[1] = m->extra[0];
+    return join(s, y, x, &turned);
+}
+
+static bool near(const struct segment *s, uint32_t x, uint32_t y)
+{
+    uint32_t a = s->o.place[x], b = s->o.place[y];
+    return (a < b ? b - a : a - b) <= SIBLING_FAR;
+}
+
+/* Two groups that read the same operand in the same way. */
+static bool join_by_reader(struct segment *s, uint32_t x, uint32_t y, const struct place *at)
+{
+    const struct program *a = s->program[x], *b = s->program[y];
+    for (uint32_t i = 0; i < a->n_step; i++) {
+        const struct place *p = &a->step[i].at;
+        for (uint32_t k = 0;
+             k < b->n_step && a->step[i].kind == GROUP_LOAD && p->home == at->home && p->index == at->index;
+             k++) {
+            const struct place *q = &b->step[k].at;
+            struct match m;
+            if (b->step[k].kind == GROUP_LOAD && q->home == at->home && q->index == at->index &&
+                q->o.offset == p->o.offset && q->o.dtype == p->o.dtype &&
+                program_points(a) == program_points(b) && match_by(a, &p->o, b, &q->o, &m) && !m.extra[0] &&
+                !m.extra[1]) {
+                return join_sorted(s, x, y, &m);
+            }
+        }
+    }
+    return false;
+}
+
+static uint32_t *reader_of(const struct segment *s, const struct place *p)
+{
+    return p->home == HOME_BUFFER ? &s->reader[p->index] : &s->reader[s->f->v->buffers.n + p->index];
+}
+
+static void join_readers(struct segment *s, uint32_t j)
+{
+    const struct draft *d = &s->f->v->drafts.at[s->from + j];
+    for (uint32_t i = 0; i < d->n_in; i++) {
+        bool counts = d->in[i].home == HOME_BUFFER ||
+                      (d->in[i].home == HOME_STORAGE && d->in[i].index > CONTROL_STORAGE);
+        uint32_t last = counts ? *reader_of(s, &d->in[i]) : 0;
+        if (!last) {
+            continue;
+        }
+        uint32_t x = group_of(s, last - 1), y = group_of(s, j);
+        if (x != y && s->program[x] && s->program[y] && near(s, x, y)) {
+            join_by_reader(s, x, y, &d->in[i]);
+        }
+    }
+    for (uint32_t i = 0; i < d->n_in; i++) {
+        if (d->in[i].home == HOME_BUFFER || d->in[i].home == HOME_STORAGE) {
+            *reader_of(s, &d->in[i]) = j + 1;
+        }
+    }
+}
+
+/* A group that walks the same domain; numbers of rank 0 at any distance. */
+static void join_domain(struct segment *s, uint32_t j)
+{
+    uint32_t y = group_of(s, j);
+    const struct program *b = s->program[y];
+    int64_t points = program_points(b);
+    if (points > SIBLING_POINTS || b->outer < b->rank) {
+        return;
+    }
+    uint32_t *slot = &s->domain[points % SIBLING_SLOTS], x = *slot ? group_of(s, *slot - 1) : y;
+    struct match m;
+    if (x != y && s->program[x] && (points == 1 || near(s, x, y)) &&
+        s->program[x]->outer == s->program[x]->rank && match_in_order(s->program[x], b, &m)) {
+        join_sorted(s, x, y, &m);
+    }
+    *slot = j + 1;
+}
+
+/* What a launch that is in no group reads ends the groups that make it. */
+static void note_structured(struct segment *s, uint32_t j)
+{
+    for (uint32_t i = s->d.in0[j]; i < s->d.in0[j + 1]; i++) {
+        struct program *p = s->program[group_of(s, s->d.in[i])];
+        if (p && p->stop == STOP_NONE) {
+            p->stop = STOP_structured;
+        }
+    }
+}
+
+static void join_drafts(struct segment *s)
+{
+    for (uint32_t j = 0; j < s->end - s->from; j++) {
+        s->program[j] = program_make(s->f, &s->f->v->drafts.at[s->from + j]);
+        if (s->program[j]) {
+            join_makers(s, j);
+            join_readers(s, j);
+            join_domain(s, j);
+        } else {
+            note_structured(s, j);
+        }
+    }
+}
+
+/* -- drafts anew */
+
+struct renewal {
+    VEC(struct draft) drafts;
+    uint32_t *place; /* by old draft */
+};
+
+static void push_draft(struct variant_build *v, struct renewal *r, const struct draft *d)
+{
+    enum part last = r->drafts.n ? r->drafts.at[r->drafts.n - 1].part : PART_FORWARD;
+    vec_push(v->b->scratch, &r->drafts, *d);
+    struct draft *out = &r->drafts.at[r->drafts.n - 1];
+    out->part = out->part > last ? out->part : last;
+}
+
+static void push_group(struct segment *s, struct renewal *r, uint32_t g)
+{
+    struct variant_build *v = s->f->v;
+    struct draft d = v->drafts.at[s->from + g];
+    uint32_t at = r->drafts.n;
+    if (s->o.next[g] == NONE) {
+        r->place[s->from + g] = at;
+        push_draft(v, r, &d);
+        return;
+    }
+    for (uint32_t i = g; i != NONE; i = s->o.next[i]) {
+        const struct draft *x = &v->drafts.at[s->from + i];
+        r->place[s->from + i] = at;
+        d.part = x->part > d.part ? x->part : d.part;
+        if (x->out.home == HOME_BUFFER) {
+            v->buffers.at[x->out.index].gone = true;
+        }
+    }
+    d = (struct draft){.part = d.part};
+    program_emit(s->f, s->program[g], &d);
+    for (uint32_t i = 0; i < d.n_outs; i++) {
+        if (d.outs[i].home == HOME_BUFFER) {
+            v->buffers.at[d.outs[i].index].gone = false;
+        }
+    }
+    push_draft(v, r, &d);
+}
+
+static void push_segment(struct segment *s, struct renewal *r)
+{
+    uint32_t n = s->end - s->from;
+    uint32_t *at = arena_array(s->f->v->b->scratch, uint32_t, n);
+    memset(at, 0xff, n * sizeof *at);
+    for (uint32_t i = 0; i < n; i++) {
+        if (group_of(s, i) == i) {
+            at[s->o.place[i]] = i;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (at[i] != NONE) {
+            push_group(s, r, at[i]);
+        }
+    }
+}
+
+static void fuse_segment(struct fuser *f, uint32_t from, uint32_t end, struct renewal *r)
+{
+    struct arena *a = f->v->b->scratch;
+    struct segment *s = arena_new_of(a, struct segment);
+    *s = (struct segment){.f = f, .from = from, .end = end};
+    depend_make(f->v, from, end, &s->d);
+    order_make(a, &s->d, &s->o);
+    s->program = arena_array(a, struct program *, end - from);
+    s->reader = arena_array(a, uint32_t, (size_t)f->v->buffers.n + f->v->b->storages.n);
+    join_drafts(s);
+    push_segment(s, r);
+    for (uint32_t i = 0; i < end - from; i++) {
+        if (s->program[i]) {
+            program_free(f, s->program[i]);
+        }
+    }
+}
+
+/* Everything that counts drafts. */
+static void renumber(struct variant_build *v, const struct renewal *r)
+{
+    for (uint32_t i = 0; i < v->buffers.n; i++) {
+        struct buffer *b = &v->buffers.at[i];
+        b->first = b->raw_var || b->first >= v->drafts.n ? b->first : r->place[b->first];
+    }
+    for (uint32_t i = 1; i < v->b->g->loops.n; i++) {
+        struct loop_build *l = &v->loop[i];
+        if (l->node) {
+            l->begin = l->plan->begin = r->place[l->begin];
+            l->end = l->plan->end = r->place[l->end];
+        }
+    }
+    for (uint32_t i = 0; i < v->b->copies.n; i++) {
+        struct plan_copy *c = &v->b->copies.at[i];
+        c->op = c->variant == v->index ? r->place[c->op] : c->op;
+    }
+    v->drafts.at = r->drafts.at;
+    v->drafts.n = r->drafts.n;
+    v->drafts.cap = r->drafts.cap;
+}
+
+static bool apart(const struct variant_build *v, uint32_t x, uint32_t y)
+{
+    const struct draft *a = &v->drafts.at[x], *b = &v->drafts.at[y];
+    return a->loop || b->loop || (v->b->o->parts && a->part != b->part);
+}
+
+void fuse_build(struct variant_build *v)
+{
+    struct fuser *f = arena_new_of(v->b->scratch, struct fuser);
+    struct renewal r = {.place = arena_array(v->b->scratch, uint32_t, v->drafts.n)};
+    f->v = v;
+    f->reads = arena_array(v->b->scratch, uint32_t, v->buffers.n);
+    for (uint32_t j = 0; j < v->drafts.n; j++) {
+        const struct draft *d = &v->drafts.at[j];
+        for (uint32_t i = 0; i < d->n_in; i++) {
+            if (d->in[i].home == HOME_BUFFER) {
+                f->reads[d->in[i].index]++;
+            }
+        }
+    }
+    for (uint32_t from = 0, end; from < v->drafts.n; from = end) {
+        for (end = from + 1; end < v->drafts.n && !apart(v, end - 1, end); end++) {
+        }
+        fuse_segment(f, from, end, &r);
+    }
+    renumber(v, &r);
+}
