@@ -29,10 +29,10 @@ static const struct {
     const char *name;
     enum status (*run)(struct call *c);
 } commands[] = {
-    {"train", command_train},     {"eval", command_eval},       {"summary", command_summary},
-    {"bench", command_bench},     {"doctor", command_doctor},   {"gradcheck", command_gradcheck},
-    {"compare", command_compare}, {"predict", command_predict}, {"config", command_config},
-    {"dump", command_dump},       {"inspect", command_inspect},
+    {"train", command_train},         {"eval", command_eval},       {"summary", command_summary},
+    {"bench", command_bench},         {"profile", command_profile}, {"doctor", command_doctor},
+    {"gradcheck", command_gradcheck}, {"compare", command_compare}, {"predict", command_predict},
+    {"config", command_config},       {"dump", command_dump},       {"inspect", command_inspect},
 };
 
 static enum status dispatch(struct call *c)

@@ -35,6 +35,8 @@ enum {
     OPT_STAGE,
     OPT_STEPS_PER_LAUNCH,
     OPT_REPLICAS,
+    OPT_AUDIT,
+    OPT_TRACE,
     OPT_LATER,
 };
 extern const struct program_spec gmlrun_spec;
@@ -71,6 +73,7 @@ enum status command_train(struct call *c);
 enum status command_eval(struct call *c);
 enum status command_summary(struct call *c);
 enum status command_bench(struct call *c);
+enum status command_profile(struct call *c);
 enum status command_doctor(struct call *c);
 enum status command_gradcheck(struct call *c);
 enum status command_compare(struct call *c);
@@ -78,6 +81,8 @@ enum status command_predict(struct call *c);
 enum status command_config(struct call *c);
 enum status command_dump(struct call *c);
 enum status command_inspect(struct call *c);
+/* Compiles or loads MODEL and opens it on the device; SIGINT and SIGTERM stop it. */
+MUST_CHECK enum status open_run(struct call *c, struct run **r);
 /* --weights FILE, unless the model has no parameters. */
 MUST_CHECK enum status need_weights(struct call *c, const struct graph *g);
 /* Not 0 after SIGINT or SIGTERM; the second one ends the process with exit 130. */

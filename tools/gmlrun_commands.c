@@ -2,7 +2,7 @@
 #include "runtime/plan/print.h"
 #include "tools/gmlrun.h"
 
-static enum status open_run(struct call *c, struct run **r)
+enum status open_run(struct call *c, struct run **r)
 {
     struct graph *g;
     TRY(call_graph(c, &g));
@@ -82,43 +82,4 @@ enum status command_summary(struct call *c)
     }
     run_close(r);
     return ST_OK;
-}
-
-static void bench_json(struct call *c, const struct run *r, const struct bench *b)
-{
-    printf("{\"model\": %s, \"phase\": %s, \"device\": %s, \"rows\": %lld, \"steps\": %lld, "
-           "\"steps_per_second\": %.6g, \"median_ms\": %.6g, \"best_ms\": %.6g",
-           json_text(c->arena, run_model(r)), json_text(c->arena, b->phase), json_text(c->arena, b->device),
-           (long long)b->rows, (long long)b->steps, b->steps_per_second, b->median_ms, b->best_ms);
-    for (int i = 0; i < PART_COUNT && b->has_parts; i++) {
-        printf("%s\"%s\": %.6g%s", i ? ", " : ", \"part_ms\": {", part_name[i], b->part_ms[i],
-               i + 1 == PART_COUNT ? "}" : "");
-    }
-    printf("}\n");
-}
-
-static void bench_text(const struct run *r, const struct bench *b)
-{
-    printf("%s of %s on %s: %.1f steps/s, %.4f ms a step (median), %.4f ms (best), %lld steps measured\n",
-           b->phase, run_model(r), b->device, b->steps_per_second, b->median_ms, b->best_ms,
-           (long long)b->steps);
-    for (int i = 0; i < PART_COUNT && b->has_parts; i++) {
-        printf("%-10s %.4f ms (median)\n", part_name[i], b->part_ms[i]);
-    }
-}
-
-enum status command_bench(struct call *c)
-{
-    struct run *r;
-    struct bench b;
-    c->run.quiet = true;
-    TRY(open_run(c, &r));
-    enum status st = run_bench(r, &b);
-    if (st == ST_OK && c->o.at[OPT_JSON].given) {
-        bench_json(c, r, &b);
-    } else if (st == ST_OK) {
-        bench_text(r, &b);
-    }
-    run_close(r);
-    return st;
 }

@@ -5,14 +5,14 @@
 #include "tools/gmlrun.h"
 
 /* Commands that compile or load a model; that also read its data; that also run it. */
-#define MODELS "train eval predict summary bench gradcheck compare config dump"
-#define PLANS  "train eval predict summary bench gradcheck compare dump"
-#define RUNS   "train eval predict bench gradcheck compare"
+#define MODELS "train eval predict summary bench profile gradcheck compare config dump"
+#define PLANS  "train eval predict summary bench profile gradcheck compare dump"
+#define RUNS   "train eval predict bench profile gradcheck compare"
 
 static const struct option_spec table[] = {
     [OPT_DEVICE] = {"device", 0, OPTION_TEXT, "cpu|cuda[:N]",
                     "where to run; default cuda where a GPU works, else cpu",
-                    "train eval predict bench compare"},
+                    "train eval predict bench profile compare"},
     [OPT_SET] = {"set", 0, OPTION_PAIRS, "NAME=VALUE", "change a config of the model; may be repeated",
                  MODELS},
     [OPT_DATA] = {"data", 0, OPTION_PAIRS, "NAME=FILE", "another file for a data set; may be repeated",
@@ -23,7 +23,7 @@ static const struct option_spec table[] = {
     [OPT_THREADS] = {"threads", 0, OPTION_INT, "N", "threads of the CPU; default all cores", RUNS},
     [OPT_PRECISION] = {"precision", 0, OPTION_CHOICE, "f32|tf32|bf16|f64",
                        "arithmetic: products with 10 or 8 bits, all of it in 64; f64 on the CPU; default f32",
-                       "train eval predict summary bench compare dump"},
+                       "train eval predict summary bench profile compare dump"},
     [OPT_OUT] = {"out", 'o', OPTION_TEXT, "PATH",
                  "train: run folder, default runs/<model>-<n>; predict, dump: file, default standard output",
                  "train predict dump"},
@@ -31,7 +31,7 @@ static const struct option_spec table[] = {
     [OPT_PHASE] = {"phase", 0, OPTION_TEXT, "P",
                    "phase to run alone; default: train the run block, eval `eval`, predict `predict`", RUNS},
     [OPT_JSON] = {"json", 0, OPTION_FLAG, NULL, "result as one JSON line",
-                  "train eval summary bench doctor gradcheck compare config inspect"},
+                  "train eval summary bench profile doctor gradcheck compare config inspect"},
     [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "no progress", "train eval predict bench"},
     [OPT_LOG_EVERY] = {"log-every", 0, OPTION_INT, "N",
                        "a line of metrics every N steps; default 1/200 of the run", "train"},
@@ -44,9 +44,9 @@ static const struct option_spec table[] = {
     [OPT_PARTS] = {"parts", 0, OPTION_FLAG, NULL, "time forward, loss, backward and optimizer apart",
                    "train bench"},
     [OPT_NO_FUSE] = {"no-fuse", 0, OPTION_FLAG, NULL, "one launch for each operator",
-                     "train eval predict bench dump"},
+                     "train eval predict bench profile dump"},
     [OPT_CUDA_PATH] = {"cuda-path", 0, OPTION_TEXT, "DIR", "folder of the CUDA libraries",
-                       "train eval predict bench compare doctor"},
+                       "train eval predict bench profile compare doctor"},
     [OPT_SAMPLES] = {"samples", 0, OPTION_INT, "N", "elements of each parameter to check; default 8",
                      "gradcheck"},
     [OPT_AGAINST] = {"against", 0, OPTION_TEXT, "cpu-f64|cpu-f32|cuda[:N]",
@@ -69,8 +69,11 @@ static const struct option_spec table[] = {
     [OPT_REPLICAS] = {"replicas", 0, OPTION_INT, "R",
                       "train R copies at once, with seeds S, S+1, ..; --set NAME=A,B,.. gives each its value",
                       "train summary bench dump"},
+    [OPT_AUDIT] = {"audit", 0, OPTION_FLAG, NULL,
+                   "count what the host asks of the device while the training runs", "train"},
+    [OPT_TRACE] = {"trace", 0, OPTION_TEXT, "FILE", "also as a trace for chrome://tracing and Perfetto",
+                   "profile"},
     [OPT_LATER] = {"gpus", 0, OPTION_INT, "N", "comes later", NULL},
-    {"audit", 0, OPTION_FLAG, NULL, "comes later", NULL},
     {"verify-every", 0, OPTION_INT, "N", "comes later", NULL},
     {"cache", 0, OPTION_TEXT, "DIR|none", "comes later", NULL},
 };
@@ -83,12 +86,12 @@ static const struct command_spec commands[] = {
     {"config", "MODEL", 1, 1, "the configs: type, default, value and meaning"},
     {"dump", "MODEL", 1, 1, "graph or plan as JSON"},
     {"inspect", "PATH", 1, 1, "what is in a run folder, a .gmlb file, weights or data"},
-    {"bench", "MODEL", 1, 1, "steps per second and time of a step"},
+    {"bench", "MODEL", 1, 1, "time of a step, its launches, bytes and memory, time to the first step"},
+    {"profile", "MODEL", 1, 1, "time, bytes and arithmetic of every launch of a step"},
     {"gradcheck", "MODEL", 1, 1, "gradients against finite differences, in f64 on the CPU"},
     {"compare", "MODEL", 1, 1, "the same steps on two devices or precisions: where do they differ?"},
     {"doctor", NULL, 0, 0, "what this machine offers and what is missing"},
     {"resume", "DIR", 0, 99, "comes later"},
-    {"profile", "MODEL", 0, 99, "comes later"},
     {"tune", "MODEL", 0, 99, "comes later"},
     {"report", "DIR...", 0, 99, "comes later"},
     {"plot", "DIR... METRIC", 0, 99, "comes later"},
@@ -280,6 +283,7 @@ enum status call_options(struct call *c)
     c->run.debug_plan = v[OPT_DEBUG_PLAN].given;
     c->run.parts = v[OPT_PARTS].given;
     c->run.no_fuse = v[OPT_NO_FUSE].given;
+    c->run.audit = v[OPT_AUDIT].given;
     c->run.progress = stderr;
     c->run.is_terminal = options_terminal(stderr);
     c->run.color = options_color(stderr);

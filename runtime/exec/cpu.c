@@ -42,6 +42,7 @@ static enum status cpu_open(const struct exec_options *o, struct exec **out, cha
     e->mem = mem;
     e->pool = pool_new(o->threads);
     e->ring = arena_new_of(mem, struct ring);
+    e->counts.source = "cpu";
     *out = (struct exec *)e;
     return ST_OK;
 }
@@ -253,12 +254,39 @@ static enum status cpu_parts(struct exec *x, double seconds[PART_COUNT])
     return ST_OK;
 }
 
+/* The shortest of some runs. Again and again on what is there: a loop stands in its first iteration. */
+static double time_op(struct cpu_exec *e, const struct plan_variant *v, uint32_t op)
+{
+    double best = 1e300, start = clock_seam.seconds();
+    for (int i = 0; i < 20 && (i < 3 || clock_seam.seconds() - start < 5e-3); i++) {
+        double from = clock_seam.seconds();
+        host_step(e->arena, v, op, e->pool);
+        double took = clock_seam.seconds() - from;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+static enum status cpu_profile(struct exec *x, uint32_t variant, double *seconds)
+{
+    struct cpu_exec *e = self(x);
+    const struct plan_variant *v = &e->plan->variant[variant];
+    for (uint32_t i = 0; i < v->n_op; i++) {
+        const struct plan_loop *l = v->op[i].loop;
+        seconds[i] = l ? 0 : time_op(e, v, i);
+        if (l && l->begin == i) {
+            host_step(e->arena, v, i, e->pool);
+        }
+    }
+    return ST_OK;
+}
+
 static void cpu_counts(struct exec *x, struct exec_counts *out, bool reset)
 {
     struct cpu_exec *e = self(x);
     *out = e->counts;
     if (reset) {
-        e->counts = (struct exec_counts){.kernels_per_launch = e->counts.kernels_per_launch};
+        e->counts = (struct exec_counts){.kernels_per_launch = e->counts.kernels_per_launch, .source = "cpu"};
     }
 }
 
@@ -291,6 +319,7 @@ const struct backend backend_cpu = {
     .slot = cpu_slot,
     .sync = cpu_sync,
     .parts = cpu_parts,
+    .profile = cpu_profile,
     .counts = cpu_counts,
     .error = cpu_error,
     .close = cpu_close,

@@ -11,7 +11,7 @@
 #include "runtime/plan/plan.h"
 
 /* LAUNCH_TICKS: the most that launch_many may issue at once; two such launches fit the ring. */
-enum { BACKEND_ABI = 3, LAUNCH_TICKS = LIMIT_RING_SLOTS / 4 };
+enum { BACKEND_ABI = 5, LAUNCH_TICKS = LIMIT_RING_SLOTS / 4 };
 
 struct exec_options {
     int device;            /* cuda:N */
@@ -19,17 +19,27 @@ struct exec_options {
     bool debug_plan;       /* poison freed regions with NaN, check red zones after each launch (eager) */
     bool eager;            /* cuda: no graphs, one kernel after another (for comparison) */
     bool parts;            /* launch the four parts apart and time them */
+    bool audit;            /* count what the driver is asked for, not only what this backend asks for */
+    bool no_products;      /* the plan will hold no library product: the library is not opened */
     int ticks;             /* what launch_many issues, 2 .. LAUNCH_TICKS; less: it is not used */
     const char *cuda_path; /* folder of the CUDA libraries, may be NULL */
+};
+/* What the graphs hold that are launched, bodies of loops included. Bytes: of copies from and to the host, of
+ * one pass through each. */
+struct exec_walk {
+    uint64_t graphs, kernels, copies, host, memory, bytes_h2d, bytes_d2h;
 };
 /* Calls the host made to the device API in steady state (since the last reset). */
 struct exec_counts {
     uint64_t launches, bytes_h2d, bytes_d2h, syncs, allocations, graph_updates, kernels_per_launch;
+    struct exec_walk walk; /* of all graphs built so far; needs options.audit */
+    const char *source;    /* who counted: "cupti", "cuda_api", "cpu", "null" */
 };
 struct exec_device {
     char name[128];
     char driver[64]; /* driver and library versions */
     uint64_t memory, free;
+    double context_seconds; /* that the driver took to make the device usable; 0 without one */
     struct target target;
 };
 struct exec; /* a backend's private state; its first member is `const struct backend *` */
@@ -58,6 +68,10 @@ struct backend {
     /* Seconds that each part of the last launch took, the tick in its last part; needs options.parts. Waits
      * for the launch. ST_USAGE where parts are not timed. */
     enum status (*parts)(struct exec *e, double seconds[PART_COUNT]);
+    /* Seconds that each op of a variant takes by itself, in a chain of its like as in a graph; of an op
+     * inside a loop, once. Runs them, so values are lost: nothing useful can be launched after. NULL: cannot.
+     */
+    enum status (*profile)(struct exec *e, uint32_t variant, double *seconds);
     void (*counts)(struct exec *e, struct exec_counts *out, bool reset);
     const char *(*error)(struct exec *e);
     void (*close)(struct exec *e);

@@ -159,7 +159,7 @@ static void null_counts(struct exec *x, struct exec_counts *out, bool reset)
 {
     *out = self(x)->counts;
     if (reset) {
-        memset(&self(x)->counts, 0, sizeof self(x)->counts);
+        self(x)->counts = (struct exec_counts){.source = "null"};
     }
 }
 

@@ -65,6 +65,19 @@ const char *event_json(struct arena *a, const struct event *e)
     return t.at;
 }
 
+static void audit_text(struct text *t, const struct audit_summary *a)
+{
+    text_printf(t,
+                ", \"audit\": {\"launches_per_step\": %.6g, \"bytes_d2h\": %llu, \"bytes_h2d\": %llu, "
+                "\"bytes_stream\": %llu, \"syncs\": %llu, \"allocations\": %llu, \"graph_updates\": %llu, "
+                "\"source\": ",
+                a->launches_per_step, (unsigned long long)a->bytes_d2h, (unsigned long long)a->bytes_h2d,
+                (unsigned long long)a->bytes_stream, (unsigned long long)a->syncs,
+                (unsigned long long)a->allocations, (unsigned long long)a->graph_updates);
+    string_text(t, a->source);
+    text_printf(t, "}");
+}
+
 const char *summary_json(struct arena *a, const struct summary *s)
 {
     struct text t = {.arena = a};
@@ -77,6 +90,9 @@ const char *summary_json(struct arena *a, const struct summary *s)
     string_text(&t, s->device);
     if (s->part_ms) {
         metrics_text(&t, "part_ms", s->part_ms, s->n_part);
+    }
+    if (s->audit) {
+        audit_text(&t, s->audit);
     }
     text_printf(&t, "}");
     return t.at;

@@ -234,6 +234,27 @@ void report_close(struct report *r)
     }
 }
 
+static void audit_print(const struct audit_summary *a, FILE *out)
+{
+    bool cpu = strcmp(a->source, "cpu") == 0;
+    fprintf(out,
+            "audit by %s: %.4g launches a step; bytes to the host %llu, to the device %llu, streamed %llu; "
+            "%llu blocking waits, %llu allocations, %llu graph updates%s\n",
+            a->source, a->launches_per_step, (unsigned long long)a->bytes_d2h,
+            (unsigned long long)a->bytes_h2d, (unsigned long long)a->bytes_stream,
+            (unsigned long long)a->syncs, (unsigned long long)a->allocations,
+            (unsigned long long)a->graph_updates,
+            cpu ? "; the CPU has no driver to be asked, so only calls of the backend are counted"
+            : strcmp(a->source, "cuda_api") == 0
+                ? "; without CUPTI: calls of this program, not those of libraries"
+                : "");
+    if (!cpu) {
+        fprintf(out, "graphs walked: %llu with %llu kernels, %llu copies, %llu host and %llu memory nodes\n",
+                (unsigned long long)a->graphs, (unsigned long long)a->kernels, (unsigned long long)a->copies,
+                (unsigned long long)a->host_nodes, (unsigned long long)a->memory_nodes);
+    }
+}
+
 void summary_print(const struct summary *s, FILE *out)
 {
     size_t width = 0;
@@ -262,5 +283,8 @@ void summary_print(const struct summary *s, FILE *out)
     fputc('\n', out);
     for (uint32_t i = 0; i < s->n_part; i++) {
         fprintf(out, "%-10s %.4f ms a step\n", s->part_ms[i].name, s->part_ms[i].value);
+    }
+    if (s->audit) {
+        audit_print(s->audit, out);
     }
 }

@@ -29,6 +29,13 @@ struct event {
     double seconds; /* since the run began */
     bool more;      /* an event of another kind follows for the same step: no line for people of its own */
 };
+/* --audit: calls to the device while the training went on by itself. `source`: who counted. */
+struct audit_summary {
+    double launches_per_step;
+    uint64_t bytes_d2h, bytes_h2d, bytes_stream, syncs, allocations, graph_updates;
+    const char *source;
+    uint64_t graphs, kernels, copies, host_nodes, memory_nodes; /* in the graphs that were launched */
+};
 struct summary {
     const struct metric_value *metric;
     uint32_t n_metric;
@@ -37,6 +44,7 @@ struct summary {
     const char *device, *status;        /* "cpu", "cuda: NVIDIA H200"; "done", "stopped", ... */
     const struct metric_value *part_ms; /* mean time of each part of a training step; NULL = not timed */
     uint32_t n_part;
+    const struct audit_summary *audit; /* NULL = none */
 };
 
 struct report_options {

@@ -94,7 +94,8 @@ void fill_summary(struct run *r, enum status st, struct summary *out)
                             .device = r->device_name,
                             .status = status,
                             .part_ms = r->part_steps ? part : NULL,
-                            .n_part = r->part_steps ? PART_COUNT : 0};
+                            .n_part = r->part_steps ? PART_COUNT : 0,
+                            .audit = r->audited.source ? &r->audited : NULL};
 }
 
 /* -- the tree of parameters */

@@ -39,6 +39,13 @@ struct run_watch {
     void (*slot)(struct run *r, uint32_t phase, const struct ring_slot *slot);
     void *ctx;
 };
+/* --audit: audit.c */
+struct audit {
+    bool on;
+    int paused;
+    uint64_t ticks; /* seen before */
+    struct exec_counts sum;
+};
 struct run {
     struct arena *arena;
     struct graph *graph;
@@ -62,6 +69,8 @@ struct run {
     const struct run_watch *watch;   /* NULL = nobody */
     double part_seconds[PART_COUNT]; /* options.parts: of all training steps so far, */
     int64_t part_steps;              /* that many */
+    struct audit audit;
+    struct audit_summary audited;
     /* launches */
     uint64_t launched, seen;
     struct pending pending[IN_FLIGHT];
@@ -145,6 +154,12 @@ int64_t launches_per_epoch(const struct run *r, uint32_t phase);
 /* block.c */
 MUST_CHECK enum status block_plan(struct run *r); /* fills phase.planned */
 MUST_CHECK enum status block_run(struct run *r);
+/* audit.c: a window around the training; pauses may be nested. Without options.audit these do nothing, but
+ * for audit_end, which is not called. */
+void audit_begin(struct run *r);
+void audit_pause(struct run *r);
+void audit_resume(struct run *r);
+void audit_end(struct run *r, struct audit_summary *out);
 /* override.c: fills what takes the place of named draws, in the image. */
 MUST_CHECK enum status fill_overrides(struct run *r);
 /* save.c */

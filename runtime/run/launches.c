@@ -188,7 +188,9 @@ enum status take_all(struct run *r)
 
 static enum status device_done(struct run *r)
 {
+    audit_pause(r);
     enum status st = r->backend->sync(r->exec);
+    audit_resume(r);
     return st == ST_OK ? ST_OK : device_failed(r, st);
 }
 

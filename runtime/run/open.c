@@ -308,12 +308,26 @@ static enum status fill_image(struct run *r)
 
 /* -- the device */
 
+/* Rows of ops.def that are library calls on CUDA. */
+static bool has_products(const struct graph *g)
+{
+    for (val v = 1; v < g->nodes.n; v++) {
+        const struct node *n = graph_node(g, v);
+        if (op_table[n->op].flags & OPF_LIBRARY && g->phases.at[n->phase].kind == PHASE_USER) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum status open_backend(struct run *r, const struct backend *b, int device, char *why, size_t n)
 {
     struct exec_options o = {.device = device,
                              .threads = r->threads,
                              .debug_plan = r->o->debug_plan,
                              .parts = r->o->parts,
+                             .audit = r->o->audit,
+                             .no_products = !has_products(r->graph),
                              .ticks = (int)r->o->steps_per_launch,
                              .cuda_path = r->o->cuda_path};
     struct exec *e = NULL;

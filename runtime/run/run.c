@@ -68,7 +68,12 @@ static enum status begin(struct run *r)
     report_say(r->report, "%s on %s: %lld steps, arena %s, run folder %s", r->graph->model, r->device_name,
                (long long)planned_steps(r), bytes_text(r->arena, r->plan->device_bytes), r->folder);
     r->start = clock_seam.seconds();
-    return r->o->phase ? train_alone(r) : block_run(r);
+    audit_begin(r);
+    enum status st = r->o->phase ? train_alone(r) : block_run(r);
+    if (r->o->audit) {
+        audit_end(r, &r->audited);
+    }
+    return st;
 }
 
 /* Whatever happened, what was reached is kept, unless the device or a fault made it doubtful. */
@@ -168,97 +173,4 @@ enum status run_eval(struct run *r, struct summary *out)
     r->phase[phase].counts = counted;
     fill_summary(r, st == ST_OK && r->stopped ? ST_STOPPED : st, out);
     return st == ST_OK && r->stopped ? ST_STOPPED : st;
-}
-
-/* -- benchmark */
-
-enum { BLOCKS = 15, WARM_UP = 20, MIN_STEPS = 10, PART_STEPS = 101 };
-static const double block_seconds = 0.1;
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static enum status timed(struct run *r, uint32_t phase, int64_t steps, double *seconds)
-{
-    double start = clock_seam.seconds();
-    TRY(visit(r, phase, steps, EVENT_STEP));
-    TRY(settle(r));
-    *seconds = clock_seam.seconds() - start;
-    return ST_OK;
-}
-
-/* The phase named, else the first that trains, else the first. */
-static int bench_phase(const struct run *r)
-{
-    const struct graph *g = r->graph;
-    int first = -1;
-    for (uint32_t i = 0; i < g->phases.n && !r->o->phase; i++) {
-        if (g->phases.at[i].kind == PHASE_USER && g->phases.at[i].training) {
-            return (int)i;
-        }
-        first = first < 0 && g->phases.at[i].kind == PHASE_USER ? (int)i : first;
-    }
-    return r->o->phase ? user_phase(g, r->o->phase) : first;
-}
-
-/* Medians over single steps, each waited for: launched apart, parts do not overlap with anything. */
-static enum status bench_parts(struct run *r, uint32_t phase, struct bench *out)
-{
-    double seconds[PART_COUNT], each[PART_COUNT][PART_STEPS], unused;
-    for (int i = 0; i < PART_STEPS; i++) {
-        TRY(timed(r, phase, 1, &unused));
-        if (r->ended) {
-            return ST_OK;
-        }
-        enum status st = r->backend->parts(r->exec, seconds);
-        if (st != ST_OK) {
-            return device_failed(r, st);
-        }
-        for (int p = 0; p < PART_COUNT; p++) {
-            each[p][i] = seconds[p];
-        }
-    }
-    for (int p = 0; p < PART_COUNT; p++) {
-        qsort(each[p], PART_STEPS, sizeof **each, compare_doubles);
-        out->part_ms[p] = 1e3 * each[p][PART_STEPS / 2];
-    }
-    out->has_parts = true;
-    return ST_OK;
-}
-
-enum status run_bench(struct run *r, struct bench *out)
-{
-    int phase = bench_phase(r);
-    double seconds, block[BLOCKS];
-    if (phase < 0) {
-        return no_phase(r->graph, r->sink, r->o->phase ? r->o->phase : "", "to measure");
-    }
-    r->limit = -1;
-    r->log_every = INT64_MAX;
-    TRY(timed(r, (uint32_t)phase, WARM_UP, &seconds));
-    double each = seconds > 0 ? seconds / WARM_UP : 1e-6;
-    int64_t steps = (int64_t)(block_seconds / each) + 1;
-    steps = steps < MIN_STEPS ? MIN_STEPS : steps;
-    *out = (struct bench){
-        .phase = r->graph->phases.at[phase].name, .device = r->device_name, .rows = r->phase[phase].batch};
-    double total = 0;
-    for (int i = 0; i < BLOCKS && !r->ended; i++) {
-        TRY(timed(r, (uint32_t)phase, steps, &block[i]));
-        total += block[i];
-        out->steps += steps;
-    }
-    if (r->o->parts) {
-        TRY(bench_parts(r, (uint32_t)phase, out));
-    }
-    if (r->stopped) {
-        return ST_STOPPED;
-    }
-    qsort(block, BLOCKS, sizeof *block, compare_doubles);
-    out->steps_per_second = (double)out->steps / total;
-    out->median_ms = 1e3 * block[BLOCKS / 2] / (double)steps;
-    out->best_ms = 1e3 * block[0] / (double)steps;
-    return ST_OK;
 }

@@ -1,4 +1,5 @@
-/* Running a graph: the `run` block, evaluation, summaries, benchmarks. This is the API that gmlrun uses.
+/* Running a graph: the `run` block, evaluation, summaries; bench.h has benchmarks. This is the API that
+ * gmlrun uses.
  *
  * run_open loads the data, plans, opens the device, fills the arena on the host (variables, init and data
  * phases) and uploads it; after that the device holds everything and only scalars come back. Errors go to the
@@ -43,6 +44,7 @@ struct run_options {
                                  less than 2: one. Not with debug_plan or parts */
     const char *cuda_path;
     bool quiet, debug_plan, parts;
+    bool audit;       /* run_train counts the calls to the device, for its summary */
     bool no_fuse;     /* every launch by itself */
     bool keep_values; /* no memory is used twice in a step: every value is made, and can be read after it */
     FILE *progress;   /* may be NULL */
@@ -83,14 +85,6 @@ void run_summary_json(const struct run *r, FILE *out); /* the same as one JSON l
 /* The plan as JSON (docs/dump.md). */
 void run_dump_plan(const struct run *r, FILE *out);
 
-struct bench {
-    const char *phase, *device;
-    int64_t steps, rows;                         /* measured; rows of a launch */
-    double steps_per_second, median_ms, best_ms; /* of a step */
-    bool has_parts;                              /* options.parts: parts were launched and timed apart */
-    double part_ms[PART_COUNT];                  /* median */
-};
-MUST_CHECK enum status run_bench(struct run *r, struct bench *out);
 /* A parameter or state in the host image, row-major. */
 struct run_tensor {
     const char *key;

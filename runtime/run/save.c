@@ -128,7 +128,9 @@ enum status folder_make(struct run *r)
 
 enum status download(struct run *r, uint64_t offset, uint64_t bytes)
 {
+    audit_pause(r);
     enum status st = bytes ? r->backend->download(r->exec, offset, r->image + offset, bytes) : ST_OK;
+    audit_resume(r);
     return st == ST_OK ? ST_OK : device_failed(r, st);
 }
 

@@ -121,7 +121,11 @@ struct fake_cuda {
     bool broken;             /* the stream reports a fault */
     int kernels;             /* that ran, library calls included */
     struct fake_graph *into; /* capture target */
-    bool listens;            /* a tool that watches memory */
+    bool has_cupti;
+    uint64_t graph_launches; /* since the audit was read with `reset` */
+    int library_opens;
+    bool host_nodes; /* the walk finds one in each graph and body */
+    bool listens;    /* a tool that watches memory */
     struct fake_region {
         char *at;
         uint64_t bytes;
@@ -525,6 +529,7 @@ static int fake_exec_launch(void *ctx, void *exec, void *stream)
         fake.condition[i].value = true;
     }
     fake_run_graph(exec);
+    fake.graph_launches++;
     return 0;
 }
 static int fake_exec_destroy(void *ctx, void *exec)
@@ -533,10 +538,47 @@ static int fake_exec_destroy(void *ctx, void *exec)
     fake_graph_free(exec);
     return 0;
 }
+static int fake_graph_walk(void *ctx, void *graph, struct exec_walk *sum)
+{
+    (void)ctx;
+    const struct fake_graph *g = graph;
+    for (int i = 0; i < g->n; i++) {
+        sum->kernels += !g->node[i].body;
+    }
+    sum->host += fake.host_nodes;
+    return 0;
+}
+static int fake_audit_open(void *ctx, const char *path, void **out)
+{
+    (void)ctx;
+    (void)path;
+    *out = fake.has_cupti ? fake_handle(malloc(1)) : NULL;
+    return fake.has_cupti ? 0 : CUDA_LIBRARY_MISSING;
+}
+static int fake_audit_read(void *ctx, void *audit, struct exec_counts *out, bool reset)
+{
+    (void)ctx;
+    (void)audit;
+    *out = (struct exec_counts){.launches = fake.graph_launches};
+    fake.graph_launches = reset ? 0 : fake.graph_launches;
+    return 0;
+}
+static int fake_audit_close(void *ctx, void *audit)
+{
+    (void)ctx;
+    return fake_release(audit);
+}
+static int fake_library_load(void *ctx, const char *path) /* in a thread of its own: counts nothing */
+{
+    (void)ctx;
+    (void)path;
+    return fake.has_library ? 0 : CUDA_LIBRARY_MISSING;
+}
 static int fake_library_open(void *ctx, const char *path, void **out)
 {
     (void)ctx;
     (void)path;
+    fake.library_opens++;
     if (!fake.has_library) {
         return CUDA_LIBRARY_MISSING;
     }
@@ -595,7 +637,7 @@ static const struct cuda_api fake_api = {
 };
 
 /* -- failing: call number `fail_at` (from 0) returns `fail_code` and does nothing, except that handles are
- * released. */
+ * released. What runs in a thread of its own does not count. */
 static struct cuda_api fail_inner;
 static int fail_calls, fail_at = -1, fail_code = 999;
 static enum cuda_call fail_which;
@@ -610,7 +652,7 @@ static inline bool fake_releases(enum cuda_call c)
     {                                                                                                        \
         (void)ctx;                                                                                           \
         const struct cuda_api *inner = &fail_inner;                                                          \
-        if (fail_calls++ == fail_at) {                                                                       \
+        if (CUDA_CALL_##name != CUDA_CALL_library_load && fail_calls++ == fail_at) {                         \
             fail_which = CUDA_CALL_##name;                                                                   \
             if (fake_releases(fail_which)) {                                                                 \
                 inner->name args;                                                                            \

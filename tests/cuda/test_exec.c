@@ -538,6 +538,109 @@ START_TEST(many_ticks)
 }
 END_TEST
 
+/* What functions of the driver ask for, by name. */
+START_TEST(audited_names)
+{
+    static const struct {
+        const char *name;
+        uint64_t launches, in, out, syncs, allocations, updates;
+    } row[] = {
+        {"cuGraphLaunch", 2, 0, 0, 0, 0, 0},
+        {"cuLaunchKernelEx_ptsz", 2, 0, 0, 0, 0, 0},
+        {"cuMemcpyHtoDAsync_v2", 0, 10, 0, 0, 0, 0},
+        {"cuMemcpyDtoHAsync_v2", 0, 0, 10, 0, 0, 0},
+        {"cuMemcpyDtoH_v2", 0, 0, 10, 2, 0, 0},
+        {"cuMemcpyAsync", 0, 10, 10, 0, 0, 0},
+        {"cuMemcpyDtoDAsync_v2", 0, 0, 0, 0, 0, 0},
+        {"cuStreamSynchronize_ptsz", 0, 0, 0, 2, 0, 0},
+        {"cuMemAllocAsync", 0, 0, 0, 0, 2, 0},
+        {"cuMemHostAlloc", 0, 0, 0, 0, 2, 0},
+        {"cuGraphExecKernelNodeSetParams_v2", 0, 0, 0, 0, 0, 2},
+        {"cuGraphInstantiateWithParams", 0, 0, 0, 0, 0, 2},
+        {"cuGraphExecDestroy", 0, 0, 0, 0, 0, 0},
+        {"cuStreamQuery", 0, 0, 0, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct exec_counts n = {0};
+        cuda_audit_call(&n, row[i].name, 2, 10);
+        bool same = n.launches == row[i].launches && n.bytes_h2d == row[i].in && n.bytes_d2h == row[i].out &&
+                    n.syncs == row[i].syncs && n.allocations == row[i].allocations &&
+                    n.graph_updates == row[i].updates;
+        ck_assert_msg(same, "%s", row[i].name);
+    }
+}
+END_TEST
+
+/* Who counted, and every graph walked once with its bodies: 20 iterations around a written-out loop are one
+ * body, in the graphs of either tick. */
+START_TEST(audit)
+{
+    const struct plan *p = plan_loops(20, 2, false, false);
+    for (int cupti = 0; cupti < 2; cupti++) {
+        struct exec *e;
+        struct exec_counts n;
+        fake_reset();
+        fake.has_cupti = cupti;
+        fake.host_nodes = cupti;
+        ck_assert_int_eq(start_plan(&(struct exec_options){.audit = true}, p, &e), ST_OK);
+        cuda_counts(e, &n, true);
+        ck_assert_str_eq(n.source, cupti ? "cupti" : "cuda_api");
+        ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+        ck_assert_int_eq(cuda_launch(e, 1, false), ST_OK);
+        fake.graph_launches += cupti; /* a library's */
+        cuda_counts(e, &n, true);
+        ck_assert_uint_eq(n.launches, cupti ? 3 : 2);
+        ck_assert_uint_eq(n.walk.graphs, 2);
+        ck_assert_uint_eq(n.walk.host, cupti ? 4 : 0); /* bodies, too */
+        ck_assert_uint_gt(n.walk.kernels, 2 * 6);
+        ck_assert_uint_lt(n.walk.kernels, 2 * 20); /* not by iterations */
+        ck_assert_int_eq(e->counter.n_body, 0);
+        cuda_close(e);
+        ck_assert_int_eq(fake.alive, 0);
+    }
+    make_free_all();
+}
+END_TEST
+
+/* Without products in sight the library stays closed. */
+START_TEST(library_on_demand)
+{
+    for (int none = 0; none < 2; none++) {
+        struct exec *e;
+        struct exec_device d;
+        fake_reset();
+        ck_assert_int_eq(start(&(struct exec_options){.no_products = none}, &e), ST_OK);
+        ck_assert_int_eq(fake.library_opens, !none);
+        ck_assert_int_eq(cuda_device(e, &d), ST_OK);
+        ck_assert_uint_eq(d.target.workspace, none ? 0 : CUDA_WORKSPACE);
+        cuda_close(e);
+    }
+}
+END_TEST
+
+/* Each kernel takes a microsecond; what counts iterations is not timed. */
+START_TEST(profile)
+{
+    struct exec *e;
+    double seconds[64];
+    ck_assert_int_eq(start(&(struct exec_options){0}, &e), ST_OK);
+    ck_assert_int_eq(cuda_profile(e, 1, seconds), ST_OK);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_double_eq_tol(seconds[i], 1e-6, 1e-9);
+    }
+    ck_assert_int_eq(cuda_profile(e, 0, seconds), ST_INTERNAL);
+    cuda_close(e);
+    const struct plan *p = plan_loops(20, 2, false, false);
+    ck_assert_int_eq(start_plan(&(struct exec_options){0}, p, &e), ST_OK);
+    ck_assert_int_eq(cuda_profile(e, 1, seconds), ST_OK);
+    for (uint32_t i = 0; i < p->variant[1].n_op; i++) {
+        ck_assert_double_eq_tol(seconds[i], p->variant[1].op[i].loop ? 0 : 1e-6, 1e-9);
+    }
+    cuda_close(e);
+    make_free_all();
+}
+END_TEST
+
 static enum status whole_run(const struct exec_options *o, const struct plan *p)
 {
     struct exec *e;
@@ -617,6 +720,10 @@ int main(void)
     tcase_add_test(t, kernels_of_endless_loops);
     tcase_add_test(t, loops_declare);
     tcase_add_test(t, many_ticks);
+    tcase_add_test(t, audited_names);
+    tcase_add_test(t, audit);
+    tcase_add_test(t, library_on_demand);
+    tcase_add_test(t, profile);
     tcase_add_test(t, refusals);
     tcase_add_test(t, every_call_can_fail);
     return suite_run("cuda exec", t, CK_FORK);

@@ -65,7 +65,9 @@ START_TEST(metrics_file_has_a_line_each)
     struct event e = {EVENT_EPOCH, "train", 11, 1, m, 3, 1.5, false};
     ck_assert_int_eq(report_event(r, &e), ST_OK);
     struct metric_value parts[] = {{.name = "forward", .value = 0.5}, {.name = "loss", .value = 0.25}};
-    struct summary s = {m, 1, 11, 0, 2.5, "cpu", "done", parts, 2};
+    const struct audit_summary audit = {
+        .launches_per_step = 0.5, .bytes_d2h = 12, .syncs = 3, .source = "cupti"};
+    struct summary s = {m, 1, 11, 0, 2.5, "cpu", "done", parts, 2, &audit};
     ck_assert_int_eq(report_summary(r, &s), ST_OK);
     report_close(r);
     char *text;
@@ -86,6 +88,12 @@ START_TEST(metrics_file_has_a_line_each)
     ck_assert_str_eq(json_string_value(json_object_get(j, "event")), "summary");
     ck_assert_str_eq(json_string_value(json_object_get(j, "device")), "cpu");
     ck_assert(json_number_value(json_object_get(json_object_get(j, "part_ms"), "loss")) == 0.25);
+    json_t *a = json_object_get(j, "audit");
+    ck_assert_uint_eq(json_object_size(a), 8);
+    ck_assert(json_number_value(json_object_get(a, "launches_per_step")) == 0.5);
+    ck_assert_int_eq(json_integer_value(json_object_get(a, "bytes_d2h")), 12);
+    ck_assert_int_eq(json_integer_value(json_object_get(a, "syncs")), 3);
+    ck_assert_str_eq(json_string_value(json_object_get(a, "source")), "cupti");
     json_decref(j);
     ck_assert_int_eq(*text, 0);
 }

@@ -4,7 +4,8 @@
  *
  * Ownership: every *_create, *_alloc, *_open, matmul_plan gives a handle for its counterpart to release.
  * Handles are never NULL on success, with two exceptions: matmul_plan gives NULL where the library has no
- * algorithm for the product, heap_open where no tool listens.
+ * algorithm for the product, heap_open where no tool listens. audit_open gives CUDA_LIBRARY_MISSING without
+ * CUPTI. library_load only brings the file into memory: the one call that may run beside others.
  *
  * Loops: condition_create makes the condition of one WHILE node of that graph, true at the start of a launch;
  * kernels set it. while_add appends the node and gives the graph of its body, which belongs to the node and
@@ -55,11 +56,22 @@ enum cuda_call {
 /* "cudaMalloc" */
 extern const char *const cuda_call_name[CUDA_CALLS];
 
-/* Wraps an api so that every call is counted. The counter must outlive the wrapped api. */
+/* Wraps an api so that every call is counted. The counter must outlive the wrapped api. With `audit` every
+ * graph is walked when it becomes executable, with the bodies that were added to it. */
+enum { CUDA_BODIES = 1024 };
 struct cuda_counter {
     struct cuda_api inner;
     struct exec_counts n;
+    bool audit;
+    int walk_code; /* of the first walk that failed: then the walk is not whole */
+    struct {
+        void *graph, *body;
+    } body[CUDA_BODIES]; /* of graphs that are not destroyed yet */
+    int n_body;
 };
+/* What a driver function of this name does, for counts.source "cupti": adds that many calls to `n`, which
+ * copied so many bytes in all. Pure; cuda_audit.c. */
+void cuda_audit_call(struct exec_counts *n, const char *name, uint64_t calls, uint64_t bytes);
 void cuda_count(struct cuda_counter *c, const struct cuda_api *inner, struct cuda_api *out);
 
 /* The real thing; cuda_api_real.c. */

@@ -1,6 +1,49 @@
 /* The counting wrapper, generated from cuda_api.def: no call can bypass it. */
 #include "runtime/exec/cuda/cuda_api.h"
 
+/* -- graphs that are walked */
+
+static void cuda_walk_body(struct cuda_counter *c, void *graph, void *body)
+{
+    if (c->audit && c->n_body < CUDA_BODIES) {
+        c->body[c->n_body].graph = graph;
+        c->body[c->n_body++].body = body;
+    } else if (c->audit) {
+        c->walk_code = CUDA_NO_MEMORY;
+    }
+}
+static void walk(struct cuda_counter *c, void *graph)
+{
+    int code = c->inner.graph_walk(c->inner.ctx, graph, &c->n.walk);
+    c->walk_code = c->walk_code ? c->walk_code : code;
+    for (int i = 0; i < c->n_body; i++) {
+        if (c->body[i].graph == graph) {
+            walk(c, c->body[i].body);
+        }
+    }
+}
+static void cuda_walk_graph(struct cuda_counter *c, void *graph)
+{
+    if (c->audit) {
+        c->n.walk.graphs++;
+        walk(c, graph);
+    }
+}
+/* Its address may be another graph's soon, and those of its bodies. */
+static void cuda_walk_forget(struct cuda_counter *c, void *graph)
+{
+    for (int i = 0; i < c->n_body; i++) {
+        if (c->body[i].graph == graph) {
+            void *body = c->body[i].body;
+            c->body[i] = c->body[--c->n_body];
+            cuda_walk_forget(c, body);
+            i = -1;
+        }
+    }
+}
+
+/* -- calls */
+
 #define CALL(name, text, params, args, count)                                                                \
     static int counted_##name params                                                                         \
     {                                                                                                        \
@@ -8,8 +51,11 @@
         const struct cuda_api *inner = &c->inner;                                                            \
         struct exec_counts *n = &c->n;                                                                       \
         (void)n;                                                                                             \
-        count;                                                                                               \
-        return inner->name args;                                                                             \
+        int code = inner->name args;                                                                         \
+        if (!code) {                                                                                         \
+            count;                                                                                           \
+        }                                                                                                    \
+        return code;                                                                                         \
     }
 #include "runtime/exec/cuda/cuda_api.def"
 #undef CALL
@@ -27,8 +73,7 @@ static const char *library_text(void *ctx, void *library)
 
 void cuda_count(struct cuda_counter *c, const struct cuda_api *inner, struct cuda_api *out)
 {
-    c->inner = *inner;
-    c->n = (struct exec_counts){0};
+    *c = (struct cuda_counter){.inner = *inner, .n = {.source = "cuda_api"}};
     out->ctx = c;
     out->error_text = error_text;
     out->library_text = library_text;

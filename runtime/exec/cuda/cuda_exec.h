@@ -60,6 +60,8 @@ struct exec {
     struct cuda_device device;
     char error[512];
     void *stream, *library;
+    void *audit; /* options.audit where CUPTI is: owned */
+    double context_seconds;
     char *arena; /* device address */
     void *heap;  /* --debug-plan under a tool that checks memory: the arena as declared to it */
     bool heap_asked;
@@ -106,6 +108,8 @@ enum status cuda_prepare(struct exec *e, const struct plan *p);
 enum status cuda_graphs_build(struct exec *e, struct cuda_variant *v);
 enum status cuda_step_issue(struct exec *e,
                             const struct cuda_step *s); /* on the stream, eager or under capture */
+/* The nodes of a step at the end of a graph. */
+enum status cuda_step_add(struct exec *e, void *graph, struct cuda_tail *tail, const struct cuda_step *s);
 void cuda_variants_release(struct exec *e);
 
 /* cuda_loop.c */
@@ -123,7 +127,11 @@ enum status cuda_launch(struct exec *e, uint32_t variant, bool first);
 enum status cuda_launch_many(struct exec *e, uint32_t variant);
 const struct ring_slot *cuda_slot(struct exec *e, uint64_t n, bool wait);
 enum status cuda_sync(struct exec *e);
+
+/* cuda_audit.c, cuda_profile.c */
+enum status cuda_audit_open(struct exec *e);
 void cuda_counts(struct exec *e, struct exec_counts *out, bool reset);
+enum status cuda_profile(struct exec *e, uint32_t variant, double *seconds);
 
 /* cuda_parts.c: events between the parts of a launch; without options.parts, these do nothing */
 enum status cuda_parts_open(struct exec *e);

@@ -34,15 +34,20 @@ static enum status add_product(struct exec *e, void *graph, struct cuda_tail *ta
     return code ? cuda_failed(e, CUDA_CALL_capture_end, code) : ST_OK;
 }
 
-static enum status add_step(struct exec *e, struct cuda_line *line, const struct cuda_step *s)
+enum status cuda_step_add(struct exec *e, void *graph, struct cuda_tail *tail, const struct cuda_step *s)
 {
     if (s->library_plan) {
-        TRY(add_product(e, line->graph, &line->tail, s));
+        TRY(add_product(e, graph, tail, s));
     }
     for (uint32_t i = 0; i < s->n_launch; i++) {
-        CUDA_TRY(e, node_add, line->graph, &line->tail, &s->launch[i], e->arena);
+        CUDA_TRY(e, node_add, graph, tail, &s->launch[i], e->arena);
     }
     return ST_OK;
+}
+
+static enum status add_step(struct exec *e, struct cuda_line *line, const struct cuda_step *s)
+{
+    return cuda_step_add(e, line->graph, &line->tail, s);
 }
 
 static enum status add_steps(struct exec *e, const struct cuda_variant *v, uint32_t from, uint32_t to,

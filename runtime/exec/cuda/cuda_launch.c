@@ -146,15 +146,6 @@ enum status cuda_sync(struct exec *e)
     return ST_OK;
 }
 
-void cuda_counts(struct exec *e, struct exec_counts *out, bool reset)
-{
-    *out = e->counter.n;
-    out->kernels_per_launch = e->kernels;
-    if (reset) {
-        e->counter.n = (struct exec_counts){0};
-    }
-}
-
 const struct backend cuda_backend_functions = {
     .abi = BACKEND_ABI,
     .name = "cuda",
@@ -168,6 +159,7 @@ const struct backend cuda_backend_functions = {
     .slot = cuda_slot,
     .sync = cuda_sync,
     .parts = cuda_parts,
+    .profile = cuda_profile,
     .counts = cuda_counts,
     .error = cuda_error_text,
     .close = cuda_close,

@@ -1,8 +1,10 @@
 /* Opening the device, its memory, and closing: everything the executor owns is released in cuda_close,
  * whatever failed before. */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include "runtime/base/seam.h"
 #include "runtime/exec/cuda/cuda_exec.h"
 
 enum { OLDEST_DRIVER = 13000 };
@@ -77,13 +79,44 @@ static enum status check_device(struct exec *e)
     return ST_OK;
 }
 
-static enum status open_all(struct exec *e)
+/* Reading the library from disk takes as long as making the context, so both are done at once. */
+static void *load_library(void *exec)
 {
+    struct exec *e = exec;
+    e->api.library_load(e->api.ctx, e->options.cuda_path);
+    return NULL;
+}
+
+static enum status open_context(struct exec *e)
+{
+    double start = clock_seam.seconds();
     TRY(check_device(e));
     CUDA_TRY(e, stream_create, &e->stream);
+    e->context_seconds = clock_seam.seconds() - start;
+    return ST_OK;
+}
+
+static enum status open_loading(struct exec *e)
+{
+    pthread_t thread;
+    bool loads = !e->options.no_products && pthread_create(&thread, NULL, load_library, e) == 0;
+    enum status st = open_context(e);
+    if (loads) {
+        pthread_join(thread, NULL);
+    }
+    return st;
+}
+
+static enum status open_all(struct exec *e)
+{
+    TRY(open_loading(e));
+    TRY(cuda_audit_open(e));
     TRY(cuda_parts_open(e));
     CUDA_TRY(e, host_alloc, sizeof(struct ring), (void **)&e->ring, (void **)&e->ring_device);
     memset(e->ring, 0, sizeof *e->ring);
+    if (e->options.no_products) {
+        return ST_OK;
+    }
     int code = e->api.library_open(e->api.ctx, e->options.cuda_path, &e->library);
     if (code && code != CUDA_LIBRARY_MISSING) {
         return cuda_failed(e, CUDA_CALL_library_open, code);
@@ -116,6 +149,7 @@ enum status cuda_device(struct exec *e, struct exec_device *out)
     snprintf(out->driver, sizeof out->driver, "driver %d.%d, runtime %d.%d, %s", e->device.driver / 1000,
              e->device.driver % 1000 / 10, e->device.runtime / 1000, e->device.runtime % 1000 / 10,
              e->library ? e->api.library_text(e->api.ctx, e->library) : "no cublasLt");
+    out->context_seconds = e->context_seconds;
     out->target = (struct target){.name = "cuda",
                                   .sm = e->device.sm,
                                   .n_sm = e->device.n_sm,
@@ -209,6 +243,9 @@ void cuda_close(struct exec *e)
     }
     cuda_variants_release(e);
     cuda_parts_close(e);
+    if (e->audit) {
+        e->api.audit_close(ctx, e->audit);
+    }
     if (e->library) {
         e->api.library_close(ctx, e->library);
     }
