@@ -4,7 +4,9 @@
 #include "compiler/passes.h"
 
 struct live {
-    bool *node; /* by node */
+    bool *node;    /* by node */
+    val *end;      /* by loop: the node that ends it */
+    bool **result; /* by node that ends a loop: which parts are read outside; NULL = not asked for yet */
     uint32_t *
         *part; /* by node that ends a loop: new number + 1 of its carries, then of its yields; 0 = dropped */
 };
@@ -36,27 +38,30 @@ static void mark_loop(const struct graph *g, const struct node *end, const bool 
         }
     }
 }
-/* Which parts of the loop that node `end` ends are read outside. */
-static void read_results(const struct graph *g, const bool *live, val end, bool *result)
+/* The parts of the loop that node `end` ends: by part, whether it is read outside. */
+static bool *results_of(const struct graph *g, const struct live *l, val end)
 {
-    const struct node *e = graph_node(g, end);
-    for (val id = end + 1; id < g->nodes.n; id++) {
-        const struct node *n = graph_node(g, id);
-        if (live[id] && (n->op == OP_loop_last || n->op == OP_loop_out) && node_inputs(g, n)[0] == end) {
-            result[node_attrs(g, n)[0] + (n->op == OP_loop_out ? loop_carries(g, e) : 0)] = true;
-        }
+    if (!l->result[end]) {
+        l->result[end] = arena_array(g->arena, bool, graph_node(g, end)->n_in + 1);
     }
+    return l->result[end];
+}
+static void read_result(const struct graph *g, const struct live *l, const struct node *n)
+{
+    val end = node_inputs(g, n)[0];
+    uint32_t before = n->op == OP_loop_out ? loop_carries(g, graph_node(g, end)) : 0;
+    results_of(g, l, end)[node_attrs(g, n)[0] + before] = true;
 }
 /* One walk downwards; true when something came alive behind the walk: a carry's next value. */
-static bool spread(const struct graph *g, bool *live)
+static bool spread(const struct graph *g, const struct live *l)
 {
-    bool again = false;
+    bool again = false, *live = l->node;
     for (val id = g->nodes.n; id-- > 1;) {
         const struct node *n = graph_node(g, id);
         if (live[id] && n->op == OP_loop) {
-            bool *result = arena_array(g->arena, bool, n->n_in + 1);
-            read_results(g, live, id, result);
-            mark_loop(g, n, result, live, &again);
+            mark_loop(g, n, results_of(g, l, id), live, &again);
+        } else if (live[id] && (n->op == OP_loop_last || n->op == OP_loop_out)) {
+            read_result(g, l, n); /* results stand behind the end of their loop */
         }
         for (uint32_t i = 0; live[id] && n->op != OP_loop && i < n->n_in; i++) {
             live[node_inputs(g, n)[i]] = true;
@@ -72,10 +77,10 @@ static void number_parts(const struct graph *g, struct live *l)
         if (n->op != OP_loop || !l->node[id]) {
             continue;
         }
+        l->end[node_attrs(g, n)[0]] = id;
         uint32_t carries = loop_carries(g, n), next = 0;
-        bool *result = arena_array(g->arena, bool, n->n_in + 1);
+        const bool *result = results_of(g, l, id);
         l->part[id] = arena_array(g->arena, uint32_t, n->n_in + 1);
-        read_results(g, l->node, id, result);
         for (uint32_t k = 0; k < carries; k++) {
             l->part[id][k] = l->node[loop_carry(g, n, k)] ? ++next : 0;
         }
@@ -107,17 +112,6 @@ static val copy_end(struct rewrite *rw, const struct node *n, const uint32_t *pa
     int64_t attr[] = {node_attrs(rw->old, n)[0], kept};
     return build_attrs(&rw->b, OP_loop, in, n_in, attr, 2);
 }
-/* The node that ends the loop of a carry. */
-static val end_of(const struct graph *g, const struct node *carry)
-{
-    for (val id = 1; id < g->nodes.n; id++) {
-        const struct node *n = graph_node(g, id);
-        if (n->op == OP_loop && node_attrs(g, n)[0] == node_attrs(g, carry)[0]) {
-            return id;
-        }
-    }
-    return 0;
-}
 static val visit(struct rewrite *rw, val id, const struct node *n)
 {
     const struct live *l = rw->ctx;
@@ -125,7 +119,7 @@ static val visit(struct rewrite *rw, val id, const struct node *n)
         return 0;
     }
     const int64_t *attr = node_attrs(rw->old, n);
-    val end = n->op == OP_loop_carry                          ? end_of(rw->old, n)
+    val end = n->op == OP_loop_carry                          ? l->end[attr[0]]
               : n->op == OP_loop_last || n->op == OP_loop_out ? node_inputs(rw->old, n)[0]
                                                               : 0;
     if (n->op == OP_loop) {
@@ -144,10 +138,11 @@ static val visit(struct rewrite *rw, val id, const struct node *n)
 
 bool pass_dce(struct graph *in, struct diag_sink *sink, struct graph **out)
 {
-    struct live l = {arena_array(in->arena, bool, in->nodes.n + 1),
-                     arena_array(in->arena, uint32_t *, in->nodes.n + 1)};
+    struct live l = {
+        arena_array(in->arena, bool, in->nodes.n + 1), arena_array(in->arena, val, in->loops.n + 1),
+        arena_array(in->arena, bool *, in->nodes.n + 1), arena_array(in->arena, uint32_t *, in->nodes.n + 1)};
     each_root(in, mark_root, l.node);
-    while (spread(in, l.node)) {
+    while (spread(in, &l)) {
     }
     number_parts(in, &l);
     return rewrite_graph(in, sink, visit, &l, out);

@@ -4,7 +4,7 @@
 # Each row is the best of REPEATS (5) runs of a fresh process, by /usr/bin/time: CPU seconds (user and system), wall-clock
 # seconds, peak memory. digits, which is small, is also run 100 times in a row.
 # Rows: models/digits.gml; a text of n lines (a layer, a fn and an instance every 18 lines); a loop of n layers that is written
-# out, trained by AdamW, so that its graph has about n nodes; a chain of n file-level lets.
+# out, trained by AdamW, so that its graph has about n nodes; n recurrences one behind the other, and one with n layers in its body; a chain of n file-level lets.
 set -eu
 build=$(cd "$1" && pwd)
 repeats=${2:-5}
@@ -73,6 +73,35 @@ chain_of() { # lets
         print "phase p { output y = zeros([2]) }\nrun { p for 1 steps }"
     }'
 }
+scans() { # scans in a row, or layers in the body of one; both learn. Weights, so that passes find products, sums and carries.
+    cat <<'END'
+gml 1
+import nn
+import opt
+config scans = 1
+config deep = 1
+layer Cell{deep: int}(x: f32[B, I], h: f32[B, I]) -> f32[B, I] {
+    for (i in 0..deep) as block { x = tanh((x |> a: nn.Linear{I}) + (h |> b: nn.Linear{I})) }
+    return x
+}
+layer Net{scans: int, deep: int}(x: f32[B, T, I]) -> f32[B, T, I] {
+    for (i in 0..scans) as part {
+        let r = scan (xt in x, axis = 1; h = zeros([B, I])) {
+            let n = (xt |> cell: Cell{deep}(h))
+            next h = n
+            yield y = n
+        }
+        x = r.y
+    }
+    return x
+}
+let net = Net{scans, deep}
+phase train {
+    minimize loss = mean(net(rand.normal([4, 12, 8])) ^ 2) over net using opt.adamw{1e-3}
+}
+run { train for 10 steps }
+END
+}
 row() { # name size arguments of gmlc; best of all runs, column by column
     name=$1 size=$2
     shift 2
@@ -102,6 +131,13 @@ done
 deep >"$work/deep.gml"
 for n in 38 430 4340; do
     row "loop of $n layers, nodes" nodes "$work/deep.gml" --set deep=$n
+done
+scans >"$work/scans.gml"
+for n in 10 100 1000; do
+    row "$n scans, nodes" nodes "$work/scans.gml" --set scans=$n
+done
+for n in 10 100 1000; do
+    row "a scan of $n layers, nodes" nodes "$work/scans.gml" --set deep=$n
 done
 for n in 5000 10000 20000; do
     chain_of $n >"$work/chain.gml"
