@@ -16,8 +16,8 @@ struct model_options {
                    (gml_hold_stops); only with f64, only for .gml */
 };
 /* The graph lives in the arena; `sources` of the sink becomes the graph's. Errors: those of the compiler and
- * of gmlb_read; U0005 for an include folder, or compile.bf16, with a .gmlb file. `set` of a .gmlb file is the caller's
- * (run_open). */
+ * of gmlb_read; U0005 for an include folder, or compile.bf16, with a .gmlb file. `set` of a .gmlb file is the
+ * caller's (run_open). */
 MUST_CHECK enum status model_load(struct arena *a, const char *path, const struct model_options *o,
                                   struct diag_sink *sink, struct graph **out);
 /* U1003 with the closest model beside it when there is no such file. */

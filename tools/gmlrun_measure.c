@@ -130,7 +130,7 @@ static void profile_text(struct call *c, const struct profile *p)
     printf("%s on %s: %.2f us in %u launches, each timed by itself\n\n", p->phase, p->device,
            1e6 * p->seconds, p->n);
     printf("%10s %6s %6s %9s %9s %8s  %-12s %-9s %s\n", "us", "%", "times", "GB/s", "GFLOP/s", "of peak",
-           "op", "part", "where");
+           "op", "part", "at");
     for (uint32_t i = 0; i < p->n && all_of(at[i]) > 0; i++) {
         const struct profile_row *r = at[i];
         char share[16] = "-";
@@ -143,8 +143,9 @@ static void profile_text(struct call *c, const struct profile *p)
                r->scope[0] ? " " : "", r->scope);
     }
     if (p->peaks[0]) {
-        printf("\nshares of %.4g GB/s (B) and of the rate of products (F), beyond 100 where caches help: %s\n", p->bandwidth / 1e9,
-               p->peaks);
+        printf(
+            "\nshares of %.4g GB/s (B) and of the rate of products (F), beyond 100 where caches help: %s\n",
+            p->bandwidth / 1e9, p->peaks);
     } else {
         printf("\nno peaks are known of this device\n");
     }

@@ -1,5 +1,6 @@
-/* TF32: the numbers that tensor cores take for f32 factors, an f32 whose mantissa has 10 bits behind the point.
- * Rounded to nearest, halves to even; NaN and infinity stay, and the largest f32 numbers become infinite. */
+/* TF32: the numbers that tensor cores take for f32 factors, an f32 whose mantissa has 10 bits behind the
+ * point. Rounded to nearest, halves to even; NaN and infinity stay, and the largest f32 numbers become
+ * infinite. */
 #ifndef GML_BASE_TF32_H
 #define GML_BASE_TF32_H
 #include <stdint.h>

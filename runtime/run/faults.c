@@ -26,7 +26,7 @@ static void note_place(struct run *r, int32_t phase, const struct node *n)
 static struct fault of_one(const struct graph *g, const struct node *n, struct fault f)
 {
     const struct node *x = n && g->replicas && n->n_in > 1 ? graph_node(g, node_inputs(g, n)[0]) : NULL;
-    while (x && op_table[x->op].kind == OPK_VIEW && x->op == OP_reshape) {
+    while (x && x->op == OP_reshape) {
         x = graph_node(g, node_inputs(g, x)[0]);
     }
     if (x && f.code == FAULT_INDEX && x->rank > 1 && node_shape(g, x)[0] == g->n_replicas &&
