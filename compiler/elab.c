@@ -20,8 +20,8 @@ static bool same_trees(const struct facts *a, const struct facts *b)
     bool same = a->trees.n == b->trees.n;
     for (uint32_t i = 0; same && i < a->trees.n; i++) {
         const struct tree_facts *x = &a->trees.at[i], *y = &b->trees.at[i];
-        same = x->dtype == y->dtype && x->leaf.n == y->leaf.n && x->over.n == y->over.n &&
-               !strcmp(x->name, y->name);
+        same = x->dtype == y->dtype && x->only == y->only && x->leaf.n == y->leaf.n &&
+               x->over.n == y->over.n && !strcmp(x->name, y->name);
         for (uint32_t k = 0; same && k < x->leaf.n; k++) {
             same = !strcmp(x->leaf.at[k], y->leaf.at[k]) && !strcmp(x->tags.at[k], y->tags.at[k]);
         }

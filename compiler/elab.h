@@ -228,6 +228,7 @@ struct tree_facts {
     VEC(const char *) leaf; /* parameter keys in the order of the tree */
     VEC(const char *) tags; /* of each leaf: "a,b" */
     enum dtype dtype;       /* of the leaves */
+    enum dtype only;        /* DT_NONE; or of parameters of several types it has those of this one */
 };
 struct metric_facts {
     const char *phase, *name;
@@ -285,6 +286,7 @@ struct tick {
     uint32_t number; /* of scans, from 1 on in the order of the text; 0 for a phase */
     uint32_t loop;   /* of the graph; 0 for a phase */
     bool dry;        /* an instance is applied for its parameters only: what it reads and writes is dropped */
+    bool uncounted;  /* a draw is made that does not depend on its iteration */
     struct span span;
     VEC(struct rolled *) rolled;
     VEC(struct held) held;
@@ -351,6 +353,7 @@ struct elab {
     VEC(struct module *) modules; /* at[0] = main; kept between attempts */
     VEC(struct value) config;     /* default or --set value by config of the main file */
     struct inst *root;
+    const struct declared *declared; /* around the expression that is evaluated; or NULL */
     struct frame *frame;
     uint32_t applications;
     struct name_table draw_places; /* "phase/path" */
@@ -394,7 +397,6 @@ struct elab {
 /* Emits, adds where the text was expanded from, and returns poison. */
 struct value fail(struct elab *e, enum diag_code c, struct span at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-struct value refuse(struct elab *e, struct span at, const char *what); /* E0199 */
 void note_origin(struct elab *e); /* for an error that somebody else emitted just now */
 /* Marks an operand with its type, and where a name was declared. */
 void label_operand(struct elab *e, struct env *env, struct ast *at, struct value v);
@@ -493,7 +495,11 @@ struct value elementwise(struct elab *e, enum op op, const struct value *in, uin
                          const struct site *s);
 struct value matmul(struct elab *e, struct value x, struct value w, const struct site *s);
 /* Records and lists, which go leaf by leaf: their leaves, whether two have the same, a new one like v. */
-bool is_scalar(struct elab *e, struct value v); /* a number, bool or tensor without axes */
+bool is_scalar(struct elab *e, struct value v);
+/* A float scalar beside leaves of a float type: it takes theirs; v itself where it has it, or one is no
+ * float. */
+struct value scalar_as(struct elab *e, struct value v,
+                       enum dtype t); /* a number, bool or tensor without axes */
 bool is_branch(struct value v);
 uint32_t branch_count(struct value v);
 struct value *branch_at(struct value v, uint32_t i);
@@ -522,14 +528,22 @@ struct over {
     VEC(const char *) path;
     struct inst *frozen; /* a frozen instance among them, or NULL */
 };
-/* The tree that has the leaves of an `over`; -1 after an error. *whole is false when it has others too: then
- * some other minimize moves more, and this one gets its leaves one by one, as records. */
-int tree_for(struct elab *e, const char *name, const struct over *o, struct span at, bool *whole);
-/* Leaves of the tree that `over` names, ascending; false while they are not known. */
-bool tree_part(struct elab *e, uint32_t tree, const struct over *o, uint32_t **leaf, uint32_t *n);
-/* Those leaves by path: of a flat value, or with flat = 0 as storage. */
-struct value tree_part_record(struct elab *e, uint32_t tree, val flat, const struct over *o,
-                              const uint32_t *leaf, uint32_t n);
+/* The tree that has the leaves of an `over`. *whole is false when it has others too (then some other minimize
+ * moves more, or some of them and more), or when there is one for each element type: this minimize gets its
+ * leaves one by one, as records. */
+int tree_for(struct elab *e, const char *name, const struct over *o, bool *whole);
+/* The leaves of one tree that a minimize moves. */
+struct tree_part {
+    uint32_t tree, n;
+    uint32_t *leaf; /* ascending */
+    val grad;       /* flat */
+};
+/* Those that `over` names of `tree` and of its sides of other element types; false while they are not known.
+ */
+bool tree_parts(struct elab *e, uint32_t tree, const struct over *o, struct tree_part **part, uint32_t *n);
+/* The leaves by path: their gradients, or storage. */
+struct value tree_part_record(struct elab *e, const struct tree_part *part, uint32_t n, bool grad,
+                              const struct over *o);
 void trees_start(struct elab *e); /* the trees of the facts, at the beginning of an attempt */
 void tree_finish(struct elab *e); /* fills g->trees and the found facts */
 /* Tree whose leaves are exactly the parameters of an instance; -1 if none. */
@@ -677,7 +691,7 @@ val tick_carry(struct elab *e, struct tick *t, val first);
 val tick_end(struct elab *e, struct tick *t, const val *next, const val *yield, uint32_t yields);
 /* Makes the tick around t the innermost; it gets what t left in states, and its assertions. */
 void tick_leave(struct elab *e, struct tick *t, val end, uint32_t yields);
-/* For a draw in a scan: which iteration it is, over all loops around it, i32[]; 0 outside. */
+/* For a draw in a scan: which iteration it is, over all loops around it that count, i32[]; 0 outside. */
 val tick_iteration(struct elab *e);
 /* Whether every node of v exists in the loop at hand. */
 bool value_visible(struct elab *e, struct value v);
@@ -766,13 +780,11 @@ struct value builtin_member(struct elab *e, const char *module, const char *name
 void builtin_names(struct elab *e, const char ***names, uint32_t *n, uint32_t *cap);
 /* Whether nodes go to a phase that makes initial values or data: it runs once, on the CPU. */
 bool in_load_phase(struct elab *e);
-/* True for names of the language that this build does not compile. */
-bool is_later_name(const char *name);
 struct site builtin_site(struct bcall *c);
 struct value reduce_op(struct elab *e, struct bcall *c);
 extern const struct builtin shape_builtins[], row_builtins[], move_builtins[], order_builtins[],
     conv_builtins[], sequence_builtins[], matrix_builtins[], tree_builtins[], rand_builtins[],
-    number_builtins[];
+    number_builtins[], file_builtins[];
 /* All of them but rand_builtins, ended by NULL. */
 extern const struct builtin *const builtin_tables[];
 /* elab_module.c */
@@ -802,8 +814,28 @@ void do_output(struct elab *e, struct ast *a, struct env *env);
 void do_assert(struct elab *e, struct ast *a, struct env *env);
 /* Switches where nodes go; returns the previous phase. */
 uint16_t enter_phase(struct elab *e, uint16_t phase);
-uint64_t draw_id(struct elab *e);
-/* elab_draw.c. The value of `let name = rand.f(..)`: the draw, or what takes its place
+/* The op id of the next draw in the text of the instance (or variable) at that path, here draw_path(e). */
+uint64_t draw_id(struct elab *e, const char *path);
+const char *draw_path(struct elab *e);
+/* elab_file.c. The text behind a declared type, which a call of `file` in it needs. */
+struct declared {
+    const struct ast *text; /* without parentheses; set by eval_declared */
+    struct ast *type;       /* as written, in `env`, or */
+    const struct ttype *t;  /* known */
+    struct env *env;
+    const char *label; /* the name that is declared */
+};
+struct value eval_declared(struct elab *e, struct ast *a, struct env *env, const char *label,
+                           const struct declared *d);
+/* elab_draw.c. A draw, where text of an instance that a scan walks makes it the draw of the one at hand. */
+struct draw {
+    enum op op;
+    struct type type;
+    const val *in; /* the parameter of the distribution */
+    uint32_t n_in;
+};
+val make_draw(struct elab *e, const struct draw *d);
+/* The value of `let name = rand.f(..)`: the draw, or what takes its place
  * (compile_options.override). */
 struct value named_draw(struct elab *e, struct env *env, const char *name, struct ast *ast, struct value v);
 bool check_overrides(struct elab *e); /* each was the key of a draw */

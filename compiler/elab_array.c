@@ -92,11 +92,11 @@ bool for_effect_only(const struct elab *e)
     return t;
 }
 /* The array whose instance at hand owns `i`, where the application that begins is not part of another one of
- * that instance, and none for effect only. */
+ * that instance, nor made for effect only by the scan. */
 static struct rolled *entered(struct elab *e, const struct inst *i)
 {
     struct rolled *r = NULL;
-    for (const struct tick *t = for_effect_only(e) ? NULL : e->tick; t && !r; t = t->up) {
+    for (const struct tick *t = e->tick; t && !t->dry && !r; t = t->up) {
         for (uint32_t k = 0; k < t->rolled.n && !r; k++) {
             r = path_below(i->path, t->rolled.at[k]->at[0]->path) ? t->rolled.at[k] : NULL;
         }

@@ -6,21 +6,9 @@
 
 /* -- names */
 
-static const char *const later_names[] = {
-    "file",
-};
-bool is_later_name(const char *name)
-{
-    for (size_t i = 0; i < sizeof later_names / sizeof *later_names; i++) {
-        if (!strcmp(later_names[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
 const struct builtin *const builtin_tables[] = {
-    shape_builtins,    row_builtins,    move_builtins, order_builtins,  conv_builtins,
-    sequence_builtins, matrix_builtins, tree_builtins, number_builtins, NULL};
+    shape_builtins,  row_builtins,  move_builtins,   order_builtins, conv_builtins, sequence_builtins,
+    matrix_builtins, tree_builtins, number_builtins, file_builtins,  NULL};
 
 static struct value run_elementwise(struct elab *e, struct bcall *c)
 {

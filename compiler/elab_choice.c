@@ -315,19 +315,8 @@ val draw_node(struct elab *e, struct bcall *c, enum op op, enum dtype d, const v
         return 0;
     }
     build_at(e, c->span_at);
-    val with[2] = {n_in ? in[0] : 0}, iteration = tick_iteration(e);
-    with[n_in] = iteration;
     e->seen |= SEEN_DRAW;
-    struct node_spec s = {.op = op,
-                          .phase = e->b.phase,
-                          .in = with,
-                          .n_in = n_in + (iteration != 0),
-                          .type = t,
-                          .span = e->b.span,
-                          .scope = e->b.scope,
-                          .attr = (int64_t[]){(int64_t)draw_id(e), e->b.phase},
-                          .n_attr = 2};
-    val v = graph_add(e->g, &s, e->sink);
+    val v = make_draw(e, &(struct draw){op, t, in, n_in});
     if (!v) {
         note_origin(e);
     }
@@ -391,7 +380,7 @@ static struct value run_permutation(struct elab *e, struct bcall *c)
                           .phase = e->b.phase,
                           .in = in,
                           .n_in = 2,
-                          .attr = (int64_t[]){(int64_t)draw_id(e)},
+                          .attr = (int64_t[]){(int64_t)draw_id(e, draw_path(e))},
                           .n_attr = 1,
                           .dims = &n,
                           .n_dim = 1,

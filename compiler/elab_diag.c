@@ -54,10 +54,6 @@ struct value fail(struct elab *e, enum diag_code c, struct span at, const char *
     note_origin(e);
     return poison();
 }
-struct value refuse(struct elab *e, struct span at, const char *what)
-{
-    return fail(e, DIAG_E0199, at, "%s: not in this build of gml yet", what);
-}
 /* Where a plain name was declared, when that helps. */
 static const char *declared_text(struct elab *e, struct env *env, struct ast *at)
 {

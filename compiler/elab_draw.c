@@ -1,6 +1,94 @@
-/* Named draws, `let eps = rand.normal(..)`: their keys, and files in their place (compile_options.override).
+/* Draws: the node of one, of each instance its own in a scan over an array of instances; the keys of named
+ * draws, `let eps = rand.normal(..)`, and files in their place (compile_options.override).
  */
 #include "compiler/elab.h"
+
+/* -- nodes */
+
+static val draw_one(struct elab *e, const struct draw *d, const char *path)
+{
+    val with[2] = {d->n_in ? d->in[0] : 0}, iteration = tick_iteration(e);
+    with[d->n_in] = iteration;
+    struct node_spec s = {.op = d->op,
+                          .phase = e->b.phase,
+                          .in = with,
+                          .n_in = d->n_in + (iteration != 0),
+                          .type = d->type,
+                          .span = e->b.span,
+                          .scope = e->b.scope,
+                          .attr = (int64_t[]){(int64_t)draw_id(e, path), e->b.phase},
+                          .n_attr = 2};
+    return graph_add(e->g, &s, e->sink);
+}
+/* The array whose instance at hand has that path, and the scan that walks it, from t outwards; else NULL. */
+static const struct rolled *array_at_hand(struct elab *e, struct tick *t, const char *path,
+                                          struct tick **walk)
+{
+    for (; t && t != e->still; t = t->up) {
+        for (uint32_t i = 0; i < t->rolled.n; i++) {
+            if (path_below(path, t->rolled.at[i]->at[0]->path)) {
+                *walk = t;
+                return t->rolled.at[i];
+            }
+        }
+    }
+    return NULL;
+}
+/* The part of instance i, for the i of the scan, of what is made in front of it. */
+static val part_at_hand(struct elab *e, const val *each, uint32_t n, const struct tick *walk)
+{
+    val *unit = arena_array(e->arena, val, n);
+    for (uint32_t i = 0; i < n; i++) {
+        unit[i] = build_unit(&e->b, each[i], 0);
+    }
+    val all = build_concat(&e->b, unit, n, 0);
+    return build_attrs(&e->b, OP_loop_in, &all, 1, (int64_t[]){walk->loop}, 1);
+}
+/* Those of all instances are made where one is needed. */
+static val choice_at_hand(struct elab *e, const val *each, uint32_t n, const struct tick *walk)
+{
+    val at = build_attrs(&e->b, OP_loop_index, NULL, 0, (int64_t[]){walk->loop}, 1), v = each[n - 1];
+    for (uint32_t i = n - 1; i-- > 0 && v;) {
+        val is = build_2(&e->b, OP_eq, at, build_const(&e->b, DT_I32, i));
+        v = build_3(&e->b, OP_where, is, each[i], v);
+    }
+    return v;
+}
+/* Every instance has the draws that it has where the text is written out for each of them: in front of the
+ * scan, where they need nothing that it makes and its body draws once. `t`: from there outwards arrays are
+ * looked for. */
+static val draw_at(struct elab *e, const struct draw *d, const char *path, struct tick *t)
+{
+    struct tick *walk, *more, *in = e->tick;
+    const struct rolled *array = array_at_hand(e, t, path, &walk);
+    if (!array) {
+        return draw_one(e, d, path);
+    }
+    const char *rest = path + strlen(array->at[0]->path);
+    bool before = in == walk && d->type.rank < LIMIT_RANK && !array_at_hand(e, walk->up, path, &more) &&
+                  !(d->n_in && graph_node(e->g, d->in[0])->loop == walk->loop);
+    val *each = arena_array(e->arena, val, array->n);
+    e->tick = before ? in->up : in;
+    walk->uncounted = true;
+    for (uint32_t i = 0; i < array->n; i++) {
+        each[i] = draw_at(e, d, arena_printf(e->arena, "%s%s", array->at[i]->path, rest), walk->up);
+        if (!each[i]) {
+            break;
+        }
+    }
+    walk->uncounted = false;
+    e->tick = in;
+    return !each[array->n - 1] ? 0
+           : before            ? part_at_hand(e, each, array->n, walk)
+                               : choice_at_hand(e, each, array->n, walk);
+}
+val make_draw(struct elab *e, const struct draw *d)
+{
+    bool first = e->b.phase == 0 || for_effect_only(e); /* a value of one instance */
+    return draw_at(e, d, draw_path(e), first ? NULL : e->tick);
+}
+
+/* -- names */
 
 static bool is_draw(const struct ast *a)
 {
@@ -92,13 +180,23 @@ struct value named_draw(struct elab *e, struct env *env, const char *name, struc
     }
     return replaced_draw(e, key, &t, graph_node(e->g, v.node)->loop, ast->span, v.unit);
 }
+static void add_file_names(struct elab *e)
+{
+    for (uint32_t v = 1; v < e->g->vars.n; v++) {
+        if (e->g->vars.at[v].file) {
+            names_push(e, &e->draw_keys, e->g->vars.at[v].key + strlen("file."));
+        }
+    }
+}
 bool check_overrides(struct elab *e)
 {
     bool ok = true;
     for (uint32_t i = 0; i < e->options->n_override; i++) {
         const char *key = e->options->override[i];
-        if (!graph_find_var(e->g, arena_printf(e->arena, "override.%s", key))) {
-            fail(e, DIAG_U1002, NO_SPAN, "--override: the model has no named draw `%s`", key);
+        if (!graph_find_var(e->g, arena_printf(e->arena, "override.%s", key)) &&
+            !graph_find_var(e->g, arena_printf(e->arena, "file.%s", key))) {
+            fail(e, DIAG_U1002, NO_SPAN, "--override: the model has no named draw and no file(..) `%s`", key);
+            add_file_names(e);
             help_names(e, key, e->draw_keys.name, e->draw_keys.n);
             ok = false;
         }

@@ -152,7 +152,8 @@ static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
     s->busy = true;
     e->in_lazy = true;
     e->lazy_frame = e->frame;
-    struct value v = s->whole ? lazy_value(e, s->whole, at) : eval_named(e, s->ast, s->env, s->label);
+    const struct declared d = {.type = s->type, .env = s->env, .label = s->name};
+    struct value v = s->whole ? lazy_value(e, s->whole, at) : eval_declared(e, s->ast, s->env, s->label, &d);
     v = pattern_part(e, s, v);
     e->in_lazy = in_lazy;
     e->lazy_frame = lazy_frame;
@@ -265,10 +266,6 @@ bool lost_in_syntax(struct elab *e, const char *name)
 }
 static void unknown_name(struct elab *e, struct env *env, const char *name, struct span at, enum want want)
 {
-    if (is_later_name(name)) {
-        refuse(e, at, arena_printf(e->arena, "`%s`", name));
-        return;
-    }
     if (lost_in_syntax(e, name)) {
         return;
     }

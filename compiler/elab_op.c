@@ -78,6 +78,18 @@ bool is_scalar(struct elab *e, struct value v)
 {
     return is_scalar_static(v) || (v.kind == V_TENSOR && !tensor_type(e, v).rank);
 }
+struct value scalar_as(struct elab *e, struct value v, enum dtype t)
+{
+    enum dtype own = tensor_type(e, v).dtype;
+    return dtype_is_float(own) && dtype_is_float(t) && own != t
+               ? tensor_value(build_cast(&e->b, v.node, t), v.unit)
+               : v;
+}
+/* A scalar goes with anything (a schedule is f32, whatever is trained): it takes the type of the leaf. */
+static struct value beside_leaf(struct elab *e, struct value v, struct value leaf)
+{
+    return v.kind == V_TENSOR && leaf.kind == V_TENSOR ? scalar_as(e, v, tensor_type(e, leaf).dtype) : v;
+}
 static struct value leafwise(struct elab *e, enum op op, const struct value *in, uint32_t n,
                              const struct site *s)
 {
@@ -93,12 +105,13 @@ static struct value leafwise(struct elab *e, enum op op, const struct value *in,
         }
     }
     struct value r = branch_like(e, first);
+    build_at(e, s->at);
     for (uint32_t i = 0; r.kind == V_RECORD && !r.record->storage && i < n; i++) {
         r.record->storage = in[i].kind == V_RECORD ? in[i].record->storage : NULL;
     }
     for (uint32_t k = 0; k < branch_count(first); k++) {
         for (uint32_t i = 0; i < n; i++) {
-            leaf[i] = is_branch(in[i]) ? *branch_at(in[i], k) : in[i];
+            leaf[i] = is_branch(in[i]) ? *branch_at(in[i], k) : beside_leaf(e, in[i], *branch_at(first, k));
         }
         *branch_at(r, k) = elementwise(e, op, leaf, n, s);
     }

@@ -123,8 +123,9 @@ static struct value draw_value(struct elab *e, struct ast *a, struct env *env, c
 static struct value initial_text(struct elab *e, struct ast *a, struct env *env, struct ttype **t,
                                  const char *key)
 {
-    struct value v =
-        a->is_int ? draw_value(e, a->a, env, *t, key) : params_of(e, eval(e, a->a, env), a->a->span);
+    const struct declared d = {.t = *t, .env = env, .label = a->name};
+    struct value v = a->is_int ? draw_value(e, a->a, env, *t, key)
+                               : params_of(e, eval_declared(e, a->a, env, NULL, &d), a->a->span);
     if (!*t && !is_poison(v)) {
         *t = type_of(e, v);
         if (!*t) {

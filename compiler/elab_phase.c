@@ -8,12 +8,15 @@ uint16_t enter_phase(struct elab *e, uint16_t phase)
     return old;
 }
 /* "phase/instance path#k": k counts the draws under that path in source order; initial values use the key of
- * the parameter, and of a frozen copy that of its source. In a scan over an array the path is that of its
- * first instance. */
-uint64_t draw_id(struct elab *e)
+ * the parameter, and of a frozen copy that of its source. */
+const char *draw_path(struct elab *e)
 {
     bool init = e->b.phase == 0 && e->let_path;
-    const char *path = init ? e->let_path : e->frame && e->frame->inst ? e->frame->inst->path : "";
+    return init ? e->let_path : e->frame && e->frame->inst ? e->frame->inst->path : "";
+}
+uint64_t draw_id(struct elab *e, const char *path)
+{
+    bool init = e->b.phase == 0 && e->let_path;
     const char *place = arena_printf(e->arena, "%s/%s", e->g->phases.at[e->b.phase].name, path);
     int64_t i = names_find(&e->draw_places, place);
     if (i < 0) {
@@ -540,21 +543,20 @@ static bool tree_is_free(struct elab *e, const struct over *o, struct ast *a)
     vec_push(e->arena, &e->overs, own);
     return true;
 }
-/* The leaves that a minimize moves: all of a tree, or some. */
+/* The leaves that a minimize moves: all of a tree, or some of one, or of one for each element type. */
 struct moved {
-    uint32_t tree, n;
-    uint32_t *leaf;
-    bool whole;
+    bool whole; /* part[0] is a tree */
+    struct tree_part *part;
+    uint32_t n;
     const struct over *over;
 };
 /* The optimizer as a layer on (p, g): its instance lives at opt.<phase>.<name>. */
-static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env, const struct moved *m,
-                                  val grad)
+static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env, const struct moved *m)
 {
     struct env *own = env_new(e, env, ENV_BLOCK);
     own->prefix = arena_printf(e->arena, "opt.%s", e->g->phases.at[e->b.phase].name);
     struct value opt = eval_named(e, a->b, own, a->name);
-    struct value in[2] = {{0}, {.kind = V_TREE, .node = grad, .tree = m->tree, .pad = PAD_ZERO}};
+    struct value in[2] = {{0}};
     struct span span[2] = {a->b->span, a->b->span};
     const char *name[2] = {0};
     struct ast *ast[2] = {0};
@@ -568,10 +570,11 @@ static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env
     }
     build_at(e, a->span);
     if (m->whole) {
-        in[0] = tree_value(e, m->tree, a->span);
+        in[0] = tree_value(e, m->part->tree, a->span);
+        in[1] = (struct value){.kind = V_TREE, .node = m->part->grad, .tree = m->part->tree, .pad = PAD_ZERO};
     } else {
-        in[0] = storage_value(e, tree_part_record(e, m->tree, 0, m->over, m->leaf, m->n), a->span);
-        in[1] = tree_part_record(e, m->tree, grad, m->over, m->leaf, m->n);
+        in[0] = storage_value(e, tree_part_record(e, m->part, m->n, false, m->over), a->span);
+        in[1] = tree_part_record(e, m->part, m->n, true, m->over);
     }
     struct value r = call_value(e, opt, &args, own, a->b);
     if (!is_poison(r) && (m->whole ? r.kind != V_TREE : !is_branch(r))) {
@@ -581,34 +584,37 @@ static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env
     }
     return r;
 }
-static val grad_node(struct elab *e, val loss, const struct moved *m, struct span at)
+static val grad_node(struct elab *e, val loss, const struct tree_part *part, bool whole, struct span at)
 {
-    int64_t *attr = arena_array(e->arena, int64_t, m->n + 1);
+    int64_t *attr = arena_array(e->arena, int64_t, part->n + 1);
     struct node_spec s = {.op = OP_grad,
                           .phase = e->b.phase,
                           .in = &loss,
                           .n_in = 1,
                           .attr = attr,
-                          .n_attr = 1 + (m->whole ? 0 : m->n),
+                          .n_attr = 1 + (whole ? 0 : part->n),
                           .span = at,
-                          .type = tree_type(e, m->tree)};
-    attr[0] = m->tree;
-    for (uint32_t i = 0; i < m->n; i++) {
-        attr[1 + i] = m->leaf[i];
+                          .type = tree_type(e, part->tree)};
+    attr[0] = part->tree;
+    for (uint32_t i = 0; i < part->n; i++) {
+        attr[1 + i] = part->leaf[i];
     }
     return graph_add(e->g, &s, e->sink);
 }
 static bool read_moved(struct elab *e, struct ast *a, const struct over *over, struct moved *m)
 {
     const struct phase *p = &e->g->phases.at[e->b.phase];
-    int tree = tree_for(e, arena_printf(e->arena, "%s.%s", p->name, a->name), over, a->span, &m->whole);
-    if (tree < 0 || !tree_is_free(e, over, a)) {
+    int tree = tree_for(e, arena_printf(e->arena, "%s.%s", p->name, a->name), over, &m->whole);
+    if (!tree_is_free(e, over, a)) {
         return false;
     }
     bool known = (uint32_t)tree < e->facts.trees.n;
-    m->tree = (uint32_t)tree;
     m->over = over;
-    if (!m->whole && !tree_part(e, m->tree, over, &m->leaf, &m->n) && known && m->n) {
+    if (m->whole) {
+        m->part = arena_new_of(e->arena, struct tree_part);
+        m->part->tree = (uint32_t)tree;
+        m->n = 1;
+    } else if (!tree_parts(e, (uint32_t)tree, over, &m->part, &m->n) && known && m->n) {
         wait_for_later(e);
         return false;
     }
@@ -618,6 +624,25 @@ static bool read_moved(struct elab *e, struct ast *a, const struct over *over, s
         return false;
     }
     return known || m->whole;
+}
+/* A gradient for each tree: their minimizes are one in the text. */
+static void add_minimizes(struct elab *e, struct ast *a, val loss, val when, const struct moved *moved)
+{
+    for (uint32_t i = 0; i < moved->n; i++) {
+        struct tree_part *part = &moved->part[i];
+        part->grad = grad_node(e, loss, part, moved->whole, a->span);
+        struct minimize m = {.name = a->name,
+                             .loss = loss,
+                             .grad = part->grad,
+                             .when = when,
+                             .tree = part->tree,
+                             .partial = !moved->whole,
+                             .span = a->span};
+        vec_push(e->g->arena, &e->g->phases.at[e->b.phase].minimizes, m);
+        if (i) { /* by minimize; the first is there */
+            vec_push(e->arena, &e->overs, e->overs.at[e->overs.n - 1]);
+        }
+    }
 }
 void do_minimize(struct elab *e, struct ast *a, struct env *env)
 {
@@ -649,24 +674,16 @@ void do_minimize(struct elab *e, struct ast *a, struct env *env)
         return;
     }
     build_at(e, a->span);
-    struct minimize m = {.name = a->name,
-                         .loss = ln,
-                         .grad = grad_node(e, ln, &moved, a->span),
-                         .when = when,
-                         .tree = moved.tree,
-                         .partial = !moved.whole,
-                         .span = a->span};
-    p = &e->g->phases.at[e->b.phase];
-    vec_push(e->g->arena, &p->minimizes, m);
+    add_minimizes(e, a, ln, when, &moved);
     e->guard = when;
-    struct value r = run_optimizer(e, a, env, &moved, m.grad);
+    struct value r = run_optimizer(e, a, env, &moved);
     build_at(e, a->span);
     if (r.kind == V_TREE) {
         r = tree_masked(e, r, 0);
-        struct commit c = {.tree = moved.tree + 1, .value = r.node, .guard = when, .span = a->span};
+        struct commit c = {.tree = moved.part->tree + 1, .value = r.node, .guard = when, .span = a->span};
         vec_push(e->g->arena, &e->g->phases.at[e->b.phase].commits, c);
     } else if (!is_poison(r)) {
-        commit_value(e, tree_part_record(e, moved.tree, 0, &over, moved.leaf, moved.n), r, a->name, a);
+        commit_value(e, tree_part_record(e, moved.part, moved.n, false, &over), r, a->name, a);
     }
     e->guard = 0;
 }

@@ -225,6 +225,20 @@ static struct value reduce_one(struct elab *e, enum op op, struct value x, struc
     return is_given(mask) ? reduce_where(e, op, x, mask, c, axis, keep)
                           : reduce_plain(e, op, x, c, axis, keep);
 }
+/* Leaves of different float types, as parameters may be: their numbers meet in f64 where one is, else in f32.
+ */
+static void widen(struct elab *e, struct value *a, struct value *b)
+{
+    if (a->kind != V_TENSOR || b->kind != V_TENSOR) {
+        return;
+    }
+    enum dtype x = tensor_type(e, *a).dtype, y = tensor_type(e, *b).dtype;
+    if (x != y && dtype_is_float(x) && dtype_is_float(y)) {
+        enum dtype wide = x == DT_F64 || y == DT_F64 ? DT_F64 : DT_F32;
+        *a = scalar_as(e, *a, wide);
+        *b = scalar_as(e, *b, wide);
+    }
+}
 /* One scalar over all elements of all leaves. */
 static struct value reduce_leaves(struct elab *e, enum op op, struct value x, struct bcall *c, bool keep,
                                   struct value mask)
@@ -242,6 +256,7 @@ static struct value reduce_leaves(struct elab *e, enum op op, struct value x, st
     }
     for (uint32_t i = 0; i < branch_count(x); i++) {
         struct value leaf = reduce_one(e, op, *branch_at(x, i), c, none, false, mask);
+        widen(e, &total, &leaf);
         total = i ? elementwise(e, combining(op), (struct value[]){total, leaf}, 2, &s) : leaf;
     }
     return branch_count(x) ? total : fail(e, DIAG_E2021, c->span_at, "`%s` of an empty record", c->b->name);

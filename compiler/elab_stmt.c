@@ -67,7 +67,8 @@ void declare_let(struct elab *e, struct ast *a, struct env *env, bool lazy, enum
         lazy_let(e, a, env, what);
         return;
     }
-    struct value v = eval_named(e, a->a, env, a->name);
+    const struct declared d = {.type = a->type, .env = env, .label = a->name};
+    struct value v = eval_declared(e, a->a, env, a->name, &d);
     if (a->type && v.kind != V_POISON) {
         struct env *scratch = env_new(e, env, ENV_BLOCK);
         const char *name = a->name ? arena_printf(e->arena, "`%s`", a->name) : "the value";

@@ -300,7 +300,7 @@ static val iteration_in(struct elab *e, const struct tick *t)
     if (!t->up || t == e->still) {
         return 0;
     }
-    if (t->dry) {
+    if (t->dry || t->uncounted) {
         return iteration_in(e, t->up);
     }
     val outer = iteration_in(e, t->up);

@@ -239,12 +239,6 @@ static struct value flat(struct elab *e, struct value v)
     }
     return v;
 }
-/* A scalar goes with anything (a schedule is f32, whatever is trained): it takes the type of the leaves. */
-static struct value beside_tree(struct elab *e, struct value v, uint32_t tree)
-{
-    enum dtype t = tree_type(e, tree).dtype, own = tensor_type(e, v).dtype;
-    return dtype_is_float(own) && own != t ? tensor_value(build_cast(&e->b, v.node, t), v.unit) : v;
-}
 static struct value tree_error(struct elab *e, const struct value *in, uint32_t n, const struct site *s)
 {
     fail(e, DIAG_E2101, s->at, "a tree combines with the same tree or with a scalar");
@@ -282,7 +276,8 @@ struct value tree_op(struct elab *e, enum op op, const struct value *given, uint
         return fold_tags(e, op, in, n, (uint32_t)tree, s);
     }
     for (uint32_t i = 0; i < n; i++) {
-        node[i] = in[i].kind == V_TENSOR ? beside_tree(e, in[i], (uint32_t)tree) : flat(e, in[i]);
+        node[i] =
+            in[i].kind == V_TENSOR ? scalar_as(e, in[i], tree_type(e, (uint32_t)tree).dtype) : flat(e, in[i]);
     }
     struct value r = elementwise(e, op, node, n, s);
     return wrap(e, r, (uint32_t)tree, pad_after(e, op, in, n));
@@ -409,6 +404,7 @@ struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_
 }
 struct leaf_place {
     uint32_t var, leaf;
+    val grad; /* of a part */
 };
 static int by_var(const void *a, const void *b)
 {
@@ -421,7 +417,7 @@ static struct leaf_place *leaves_in_order(struct elab *e, uint32_t tree)
     uint32_t n = leaf_count(e, tree);
     struct leaf_place *p = arena_array(e->arena, struct leaf_place, n ? n : 1);
     for (uint32_t i = 0; i < n; i++) {
-        p[i] = (struct leaf_place){e->g->trees.at[tree].leaf[i], i};
+        p[i] = (struct leaf_place){.var = e->g->trees.at[tree].leaf[i], .leaf = i};
     }
     qsort(p, n, sizeof *p, by_var);
     return p;
@@ -551,13 +547,18 @@ static bool overlap(const struct tree_facts *a, const struct tree_facts *b)
     }
     return false;
 }
+static const char *tree_name(struct elab *e, const char *name, enum dtype only)
+{
+    return only ? arena_printf(e->arena, "%s.%s", name, dtype_name(only)) : name;
+}
 static uint32_t add_tree(struct elab *e, const struct tree_facts *t, bool used)
 {
     vec_push(e->arena, &e->trees, *t);
     vec_push(e->arena, &e->tree_used, used);
     uint32_t leaves = leaf_count(e, e->trees.n - 1); /* variables follow when the phases have declared them */
-    struct tree g = {
-        .name = t->name, .leaf = arena_array(e->arena, uint32_t, leaves ? leaves : 1), .n_leaf = leaves};
+    struct tree g = {.name = tree_name(e, t->name, t->only),
+                     .leaf = arena_array(e->arena, uint32_t, leaves ? leaves : 1),
+                     .n_leaf = leaves};
     vec_push(e->arena, &e->g->trees, g);
     return e->trees.n - 1;
 }
@@ -567,22 +568,24 @@ void trees_start(struct elab *e)
     for (uint32_t i = 0; i < e->facts.trees.n; i++) {
         const struct tree_facts *f = &e->facts.trees.at[i];
         if (f->over.n) { /* the rest is no tree that anybody names */
-            struct tree_facts t = {.name = f->name};
+            struct tree_facts t = {.name = f->name, .only = f->only};
             t.over.at = f->over.at;
             t.over.n = f->over.n;
             add_tree(e, &t, false);
         }
     }
 }
+/* The first of the trees with that `over`: several are sides of one, by element type. */
 static int find_tree(struct elab *e, const struct tree_facts *t)
 {
-    for (uint32_t i = 0; i < e->trees.n; i++) {
+    int found = -1;
+    for (uint32_t i = e->trees.n; i-- > 0;) {
         if (same_over(t, &e->trees.at[i])) {
             e->tree_used.at[i] = true;
-            return (int)i;
+            found = (int)i;
         }
     }
-    return -1;
+    return found;
 }
 /* Whether every part of a is below one of b. */
 static bool inside(const struct tree_facts *a, const struct tree_facts *b)
@@ -598,7 +601,30 @@ static bool inside(const struct tree_facts *a, const struct tree_facts *b)
     }
     return true;
 }
-int tree_for(struct elab *e, const char *name, const struct over *o, struct span at, bool *whole)
+/* a with all that b has too; what is below another path goes. */
+static void merge(struct elab *e, struct tree_facts *a, const struct tree_facts *b)
+{
+    struct tree_facts all = {.name = a->name};
+    for (uint32_t i = 0; i < a->over.n + b->over.n; i++) {
+        const char *path = i < a->over.n ? a->over.at[i] : b->over.at[i - a->over.n];
+        struct tree_facts one = {.over = {.at = &path, .n = 1}};
+        struct tree_facts rest = all;
+        if (inside(&one, &all)) {
+            continue;
+        }
+        all.over.n = all.over.cap = 0;
+        all.over.at = NULL;
+        for (uint32_t k = 0; k < rest.over.n; k++) {
+            if (!path_below(rest.over.at[k], path)) {
+                vec_push(e->arena, &all.over, rest.over.at[k]);
+            }
+        }
+        vec_push(e->arena, &all.over, path);
+    }
+    qsort(all.over.at, all.over.n, sizeof *all.over.at, by_text);
+    *a = all;
+}
+int tree_for(struct elab *e, const char *name, const struct over *o, bool *whole)
 {
     struct tree_facts t = {.name = name};
     for (uint32_t i = 0; i < o->path.n; i++) {
@@ -609,55 +635,83 @@ int tree_for(struct elab *e, const char *name, const struct over *o, struct span
     *whole = true;
     for (uint32_t i = 0; known < 0 && i < e->trees.n; i++) {
         if (inside(&t, &e->trees.at[i])) {
-            e->tree_used.at[i] = true;
             *whole = false;
-            known = (int)i;
+            known = find_tree(e, &e->trees.at[i]);
         } else if (inside(&e->trees.at[i], &t)) { /* the larger one is the block, from the next attempt on */
             e->tree_used.at[i] = false;
-        } else if (overlap(&t, &e->trees.at[i])) {
-            refuse(e, at,
-                   arena_printf(e->arena, "minimize over some of the parameters of %s and others",
-                                e->trees.at[i].name));
-            return -1;
+        } else if (overlap(&t, &e->trees.at[i])) { /* what both have is: both are parts of it */
+            e->tree_used.at[i] = false;
+            merge(e, &t, &e->trees.at[i]);
+            *whole = false;
+            known = find_tree(e, &t);
+            i = UINT32_MAX; /* others may be inside now, or overlap */
         }
     }
+    *whole = *whole && (known < 0 || !e->trees.at[known].only);
     return known >= 0 ? known : (int)add_tree(e, &t, true);
 }
-bool tree_part(struct elab *e, uint32_t tree, const struct over *o, uint32_t **leaf, uint32_t *n)
+static struct tree_part part_of(struct elab *e, uint32_t tree, const struct over *o)
 {
     uint32_t leaves = leaf_count(e, tree);
-    *leaf = arena_array(e->arena, uint32_t, leaves ? leaves : 1);
-    *n = 0;
+    struct tree_part p = {.tree = tree, .leaf = arena_array(e->arena, uint32_t, leaves ? leaves : 1)};
     for (uint32_t i = 0; i < leaves; i++) {
         for (uint32_t k = 0; k < o->path.n; k++) {
             if (moves(e, e->facts.trees.at[tree].leaf.at[i], o->path.at[k])) {
-                (*leaf)[(*n)++] = i;
+                p.leaf[p.n++] = i;
                 break;
             }
         }
     }
-    return *n && leaves_known(e, tree);
+    return p;
 }
-struct value tree_part_record(struct elab *e, uint32_t tree, val flat, const struct over *o,
-                              const uint32_t *leaf, uint32_t n)
+bool tree_parts(struct elab *e, uint32_t tree, const struct over *o, struct tree_part **part, uint32_t *n)
 {
-    struct value r = record_value(e, n);
-    struct leaf_place *place = arena_array(e->arena, struct leaf_place, n ? n : 1);
-    for (uint32_t i = 0; i < n; i++) {
-        place[i] = (struct leaf_place){e->g->trees.at[tree].leaf[leaf[i]], leaf[i]};
-    }
-    qsort(place, n, sizeof *place, by_var);
-    r.record->n = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const char *key = e->g->vars.at[place[i].var].key;
-        if (o->path.n == 1) {
-            size_t skip = strlen(o->path.at[0]);
-            const char *dot = strrchr(key, '.');
-            key = key[skip] == '.' ? key + skip + 1 : dot ? dot + 1 : key;
+    bool known = true;
+    *part = arena_array(e->arena, struct tree_part, e->trees.n);
+    *n = 0;
+    for (uint32_t i = tree; i < e->trees.n; i++) {
+        struct tree_part p = {0};
+        if (same_over(&e->trees.at[tree], &e->trees.at[i])) {
+            p = part_of(e, i, o);
         }
-        struct value v = flat ? tensor_value(build_leaf(&e->b, flat, tree, place[i].leaf), 0)
-                              : (struct value){.kind = V_VAR, .index = place[i].var};
-        record_put(e, r.record, n, key, v);
+        if (p.n) {
+            (*part)[(*n)++] = p;
+            known &= leaves_known(e, i);
+        }
+    }
+    return *n && known;
+}
+static const char *name_in(struct elab *e, const struct over *o, uint32_t var)
+{
+    const char *key = e->g->vars.at[var].key;
+    if (o->path.n != 1) {
+        return key;
+    }
+    const char *below = key + strlen(o->path.at[0]), *dot = strrchr(key, '.');
+    return *below == '.' ? below + 1 : dot ? dot + 1 : key;
+}
+struct value tree_part_record(struct elab *e, const struct tree_part *part, uint32_t n, bool grad,
+                              const struct over *o)
+{
+    uint32_t all = 0, k = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        all += part[i].n;
+    }
+    struct value r = record_value(e, all);
+    struct leaf_place *place = arena_array(e->arena, struct leaf_place, all ? all : 1);
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j < part[i].n; j++, k++) {
+            uint32_t leaf = part[i].leaf[j];
+            val v = grad ? build_leaf(&e->b, part[i].grad, part[i].tree, leaf) : 0;
+            place[k] = (struct leaf_place){e->g->trees.at[part[i].tree].leaf[leaf], leaf, v};
+        }
+    }
+    qsort(place, all, sizeof *place, by_var);
+    r.record->n = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        struct value v =
+            grad ? tensor_value(place[i].grad, 0) : (struct value){.kind = V_VAR, .index = place[i].var};
+        record_put(e, r.record, all, name_in(e, o, place[i].var), v);
     }
     return r; /* without lists: it has a type, that of the optimizer's states */
 }
@@ -665,7 +719,7 @@ int tree_of_instance(struct elab *e, struct inst *i)
 {
     for (uint32_t t = 0; t < e->trees.n && t < e->facts.trees.n; t++) {
         if (e->trees.at[t].over.n == 1 && !strcmp(e->trees.at[t].over.at[0], i->path)) {
-            return (int)t;
+            return e->trees.at[t].only ? -1 : (int)t;
         }
     }
     return -1;
@@ -690,34 +744,102 @@ static bool owns(struct elab *e, uint32_t tree, uint32_t var)
     }
     return false;
 }
+/* The tree of a parameter: of several for one `over` that of its type, e->trees.n where none has it. */
 static uint32_t home(struct elab *e, uint32_t var)
 {
+    enum dtype type = e->g->vars.at[var].type.dtype;
     uint32_t t = 0;
     while (t < e->trees.n && !(e->tree_used.at[t] && owns(e, t, var))) {
         t++;
     }
-    return t;
-}
-static void fill_tree(struct elab *e, uint32_t tree, struct tree_facts *facts)
-{
-    struct graph *g = e->g;
-    struct leaf_order *o = arena_array(e->arena, struct leaf_order, g->vars.n);
-    uint32_t n = 0;
-    for (uint32_t v = 1; v < g->vars.n; v++) {
-        if (g->vars.at[v].kind == VAR_PARAM && home(e, v) == tree) {
-            o[n++] = (struct leaf_order){e->vars.at[v].tags, g->vars.at[v].key, v};
+    for (uint32_t i = t; i < e->trees.n; i++) {
+        const struct tree_facts *side = &e->trees.at[i];
+        if ((!side->only || side->only == type) && same_over(&e->trees.at[t], side)) {
+            return i;
         }
     }
-    qsort(o, n, sizeof *o, by_order);
-    g->trees.at[tree].leaf = arena_array(g->arena, uint32_t, n ? n : 1);
-    g->trees.at[tree].n_leaf = n;
-    facts->dtype = n ? g->vars.at[o[0].var].type.dtype : DT_NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        g->trees.at[tree].leaf[i] = o[i].var;
-        g->vars.at[o[i].var].tree = tree + 1;
-        g->vars.at[o[i].var].leaf = i;
-        vec_push(e->arena, &facts->leaf, o[i].key);
-        vec_push(e->arena, &facts->tags, o[i].tags);
+    return t;
+}
+/* Parameters of that home in the order of a tree. */
+static struct leaf_order *leaves_of(struct elab *e, uint32_t tree, uint32_t *n)
+{
+    const struct graph *g = e->g;
+    struct leaf_order *o = arena_array(e->arena, struct leaf_order, g->vars.n);
+    *n = 0;
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        if (g->vars.at[v].kind == VAR_PARAM && home(e, v) == tree) {
+            o[(*n)++] = (struct leaf_order){e->vars.at[v].tags, g->vars.at[v].key, v};
+        }
+    }
+    qsort(o, *n, sizeof *o, by_order);
+    return o;
+}
+static enum dtype type_of_leaf(const struct elab *e, const struct leaf_order *o)
+{
+    return e->g->vars.at[o->var].type.dtype;
+}
+/* Facts of the leaves of one type; the others are left in o. */
+static struct tree_facts facts_of(struct elab *e, const struct tree_facts *like, struct leaf_order *o,
+                                  uint32_t *n)
+{
+    uint32_t rest = 0;
+    struct tree_facts f = {.name = like->name, .only = like->only};
+    f.over.at = like->over.at;
+    f.over.n = like->over.n;
+    f.dtype = *n ? type_of_leaf(e, o) : DT_NONE;
+    for (uint32_t i = 0; i < *n; i++) {
+        if (type_of_leaf(e, &o[i]) == f.dtype) {
+            vec_push(e->arena, &f.leaf, o[i].key);
+            vec_push(e->arena, &f.tags, o[i].tags);
+        } else {
+            o[rest++] = o[i];
+        }
+    }
+    *n = rest;
+    return f;
+}
+static void fill_tree(struct elab *e, uint32_t tree, const struct tree_facts *f)
+{
+    struct tree *t = &e->g->trees.at[tree];
+    t->leaf = arena_array(e->g->arena, uint32_t, f->leaf.n ? f->leaf.n : 1);
+    t->n_leaf = f->leaf.n;
+    for (uint32_t i = 0; i < f->leaf.n; i++) {
+        t->leaf[i] = graph_find_var(e->g, f->leaf.at[i]);
+        e->g->vars.at[t->leaf[i]].tree = tree + 1;
+        e->g->vars.at[t->leaf[i]].leaf = i;
+    }
+}
+/* A tree of leaves of several types is several in the next attempt, a block for each type. */
+static void finish_tree(struct elab *e, uint32_t tree)
+{
+    uint32_t n;
+    struct leaf_order *o = leaves_of(e, tree, &n);
+    bool first = true, sides = false;
+    do {
+        struct tree_facts f = facts_of(e, &e->trees.at[tree], o, &n);
+        sides |= n > 0;
+        f.only = sides ? f.dtype : f.only;
+        if (first) {
+            fill_tree(e, tree, &f);
+        }
+        if (e->tree_used.at[tree] && (f.leaf.n || !f.only)) {
+            vec_push(e->arena, &e->found.trees, f);
+        }
+        first = false;
+    } while (n);
+}
+/* What no minimize moves: nobody names these trees. */
+static void finish_rest(struct elab *e)
+{
+    uint32_t n;
+    struct leaf_order *o = leaves_of(e, e->trees.n, &n);
+    const struct tree_facts none = {.name = "rest"};
+    for (bool first = true; n; first = false) {
+        struct tree_facts f = facts_of(e, &none, o, &n);
+        struct tree g = {.name = tree_name(e, "rest", first ? DT_NONE : f.dtype)};
+        vec_push(e->arena, &e->g->trees, g);
+        fill_tree(e, e->g->trees.n - 1, &f);
+        vec_push(e->arena, &e->found.trees, f);
     }
 }
 /* A copy of what one minimize moves is a tree too, with the same layout. */
@@ -741,25 +863,9 @@ static void frozen_trees(struct elab *e)
 }
 void tree_finish(struct elab *e)
 {
-    uint32_t rest = 0;
     frozen_trees(e);
-    for (uint32_t v = 1; v < e->g->vars.n; v++) {
-        rest += e->g->vars.at[v].kind == VAR_PARAM && home(e, v) == e->trees.n;
+    for (uint32_t t = 0; t < e->trees.n; t++) {
+        finish_tree(e, t);
     }
-    uint32_t n = e->trees.n;
-    if (rest) {
-        struct tree g = {.name = "rest"};
-        vec_push(e->arena, &e->g->trees, g);
-    }
-    for (uint32_t t = 0; t < e->g->trees.n; t++) {
-        struct tree_facts f = {.name = e->g->trees.at[t].name};
-        if (t < n) {
-            f.over.at = e->trees.at[t].over.at;
-            f.over.n = e->trees.at[t].over.n;
-        }
-        fill_tree(e, t, &f);
-        if (t == n || e->tree_used.at[t]) {
-            vec_push(e->arena, &e->found.trees, f);
-        }
-    }
+    finish_rest(e);
 }

@@ -107,7 +107,7 @@ def open_world(gi, path, sets, seed):
     class World(gi.World):
         def __init__(w):
             w.at, w.loops, w.numbers, w.control = [""], [], {}, mix64(seed)
-            w.initial, w.walked, w.history = None, [], []
+            w.initial, w.history = None, []
             super().__init__(str(path), sets, seed)
             replace_draws(gi, w)
             # what the file level made before the draws were replaced is made again
@@ -119,9 +119,6 @@ def open_world(gi, path, sets, seed):
         def op_key(w):
             phase, place = ("init", w.initial) if w.initial else (w.phase or "init", w.at[-1])
             own, source = place if isinstance(place, tuple) else (place, place)
-            for have, first in w.walked:  # in a scan over an array the path is that of the first
-                if not w.initial and (source == have or source.startswith(have + ".")):
-                    source = own = first + source[len(have):]
             k = w.numbers.get((phase, own), 0)
             w.numbers[(phase, own)] = k + 1
             return w.control ^ fnv1a64(f"{phase}/{source}#{k}")
@@ -129,8 +126,9 @@ def open_world(gi, path, sets, seed):
         def words(w, shape):
             n = int(np.prod(shape)) if len(shape) else 1
             i = 0
-            for t, count in [] if w.initial else w.loops:
-                i = i * count + t
+            for t, count, walked in [] if w.initial else w.loops:
+                if not any((w.at[-1] + ".").startswith(p + ".") for p in walked):  # such an instance has draws of its own
+                    i = i * count + t
             step = 0 if w.initial or not w.phase else w.counts[w.phase]
             return philox(n, w.op_key(), i, step).reshape([int(x) for x in shape])
 
@@ -159,27 +157,26 @@ def open_world(gi, path, sets, seed):
                 w.initial = old
 
         def scan(w, a, env):
-            before = dict(w.numbers)
+            before, after = dict(w.numbers), {}
             block = w.block
             mark = len(w.loops)
-            w.loops.append((0, 1))
+            w.loops.append((0, 1, []))
             steps, lists = w.scan_steps(a, env)
-            walked = w.walked
             order = iter(steps)
 
             def body(b, e):
                 if b is a[4] and len(w.loops) == mark + 1:
+                    after.update(w.numbers)
                     w.numbers.clear()
                     w.numbers.update(before)
                     t = next(order)
-                    w.loops[mark] = (t, len(steps))
-                    w.walked = walked + [(v[t].path, v[0].path) for v in lists if isinstance(v[0], gi.Inst)]
+                    w.loops[mark] = (t, len(steps), [v[t].path for v in lists if isinstance(v[0], gi.Inst)])
                 return block(b, e)
             w.block = body
             try:
                 return super().scan(a, env)
             finally:
-                w.block, w.walked = block, walked
+                w.block, w.numbers = block, {**after, **w.numbers}
                 w.loops.pop()
 
         def scan_steps(w, a, env):

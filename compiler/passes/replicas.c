@@ -88,7 +88,7 @@ static bool is_source(const struct graph *g, const struct node *n)
     switch (n->op) {
     case OP_read:
         return g->vars.at[attr[0]].kind == VAR_PARAM ||
-               (g->vars.at[attr[0]].kind == VAR_STATE && !g->vars.at[attr[0]].data);
+               (g->vars.at[attr[0]].kind == VAR_STATE && !var_is_shared(&g->vars.at[attr[0]]));
     case OP_rows:
         return attr[1] == ROWS_SHUFFLED;
     case OP_tree:
@@ -435,7 +435,7 @@ static void stack_states(struct graph *g)
 {
     for (uint32_t i = 1; i < g->vars.n; i++) {
         struct var *v = &g->vars.at[i];
-        if (v->kind == VAR_STATE && !v->data && v->type.rank < LIMIT_RANK) {
+        if (v->kind == VAR_STATE && !var_is_shared(v) && v->type.rank < LIMIT_RANK) {
             v->type = type_stacked(v->type, g->n_replicas);
         }
     }
@@ -443,7 +443,8 @@ static void stack_states(struct graph *g)
 static bool states_fit(const struct graph *g, struct diag_sink *sink)
 {
     for (uint32_t i = 1; i < g->vars.n; i++) {
-        if (g->vars.at[i].kind == VAR_STATE && g->vars.at[i].type.rank == LIMIT_RANK) {
+        if (g->vars.at[i].kind == VAR_STATE && !var_is_shared(&g->vars.at[i]) &&
+            g->vars.at[i].type.rank == LIMIT_RANK) {
             diag_emit(sink, DIAG_E3112, g->vars.at[i].span,
                       "--replicas: the state `%s` has %d axes and no room for that of replicas",
                       g->vars.at[i].key, LIMIT_RANK);

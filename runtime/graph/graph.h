@@ -61,8 +61,16 @@ struct var {
     uint32_t data;
     const char **tags; /* PARAM */
     uint32_t n_tags;
+    /* STATE: a constant, filled from this file (relative to the model's folder) when the model is loaded,
+     * before initial values are made; which array of it, NULL = it has one only. NULL = none */
+    const char *file, *array;
     struct span span;
 };
+/* A state that is the same in every replica: read from files, or fitted to data. */
+static inline bool var_is_shared(const struct var *v)
+{
+    return v->data || v->file;
+}
 /* A parameter tree: the leaves of one minimize (or of the rest), in the order (tags, path), one flat block.
  * Attributes `tree` of ops (tree, grad, pack, ranges) and minimize.tree are plain indices from 0; leaves of
  * `ranges` come ascending. */

@@ -66,6 +66,8 @@ static const struct field var_fields[] = {
     FIELD(var, U32, leaf),
     FIELD(var, U32, data),
     ARRAY(var, STRS, "tag", tags, n_tags),
+    FIELD(var, STR, file),
+    FIELD(var, STR, array),
     FIELD(var, SPAN, span),
 };
 static const struct record var_record = RECORD("var", var, var_fields);

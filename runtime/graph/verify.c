@@ -98,7 +98,7 @@ static void verify_var(struct verify *k, uint32_t i)
         ok = verify_param(k, i);
     } else if (ok && v->kind == VAR_STATE) {
         ok = v->data <= g->datas.n && v->tree <= g->trees.n &&
-             (v->tree == 0 || type_is_flat(g, &v->type, v->tree - 1));
+             (v->tree == 0 || type_is_flat(g, &v->type, v->tree - 1)) && !(v->file && (v->data || v->tree));
     } else if (ok) {
         ok = v->tree == 0 && v->data > 0 && v->data <= g->datas.n && v->type.rank > 0 &&
              (v->type.dim[0] == g->datas.at[v->data - 1].rows ||

@@ -46,14 +46,6 @@ enum status persistent_build(struct builder *b)
     for (uint32_t t = 0; t < g->trees.n; t++) {
         const struct tree *tree = &g->trees.at[t];
         enum dtype type = tree->n_leaf ? g->vars.at[tree->leaf[0]].type.dtype : DT_F32;
-        for (uint32_t i = 1; i < tree->n_leaf; i++) {
-            const struct var *v = &g->vars.at[tree->leaf[i]];
-            if (v->type.dtype != type) {
-                return diag_emit(b->sink, DIAG_E0199, v->span,
-                                 "parameters of different element types under one optimizer (%s and %s)",
-                                 dtype_name(type), dtype_name(v->type.dtype));
-            }
-        }
         b->tree_storage[t] = push_storage(b, STORE_TREE, t,
                                           (uint64_t)b->p->tree_elements[t] * dtype_size(type) *
                                               (g->replicas ? g->replicas : 1));

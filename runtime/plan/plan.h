@@ -27,7 +27,8 @@ struct operand {
  * - metric: one more attribute, the absolute index into control.metric
  * - ranges: one input operand, f64[n, 3] in the constants region, rows (first element, elements, value)
  *   ascending
- * - pack: never launched; leaves are produced in, or copied into, their slots of a persistent gradient block
+ * - pack: leaves are produced in, or copied into, their slots of a persistent gradient block, and nothing is
+ *   launched; with an axis of replicas it is a launch that writes the block
  * - loop_begin: no inputs, out is the counter. loop: inputs are the carries, then the stacks of the yields;
  * out is the counter. Executors know both; they have no kernel
  * - loop_in: the counter as a second input, the first with any strides. loop_put: a yield (any strides) and

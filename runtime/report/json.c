@@ -120,7 +120,9 @@ static json_t *data_json(const struct run_file *f)
     json_t *j = json_object();
     put(j, "file", json_string(f->path));
     put(j, "hash", json_string(hash));
-    put(j, "rows", json_integer(f->rows));
+    if (f->rows >= 0) {
+        put(j, "rows", json_integer(f->rows));
+    }
     return j;
 }
 

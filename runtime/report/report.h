@@ -82,7 +82,7 @@ struct run_config {
 struct run_file {
     const char *name, *path;
     uint64_t hash;
-    int64_t rows;
+    int64_t rows; /* -1: an array without rows */
 };
 struct run_info {
     const char *model, *command, *device, *device_version, *precision, *version;

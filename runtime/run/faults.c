@@ -4,10 +4,9 @@
 enum status device_failed(struct run *r, enum status st)
 {
     const char *why = r->exec ? r->backend->error(r->exec) : NULL;
-    enum diag_code code = st == ST_RESOURCE   ? DIAG_R1010
-                          : st == ST_MODEL    ? DIAG_E0199
-                          : st == ST_INTERNAL ? DIAG_I0001
-                                              : DIAG_C1001;
+    enum diag_code code = st == ST_RESOURCE                     ? DIAG_R1010
+                          : st == ST_INTERNAL || st == ST_MODEL ? DIAG_I0001
+                                                                : DIAG_C1001;
     return diag_emit(r->sink, code, NO_SPAN, "%s: %s", r->backend->name,
                      why && why[0] ? why : status_text(st));
 }

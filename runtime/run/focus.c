@@ -58,9 +58,12 @@ static void forget_members(struct graph *g, uint32_t phase)
     bool *reads = arena_array(g->arena, bool, g->vars.n);
     for (uint32_t i = 1; i < g->nodes.n; i++) {
         const struct node *n = graph_node(g, i);
-        if (need[i] && n->op == OP_read) {
+        if (n->op == OP_read && (need[i] || g->phases.at[n->phase].kind == PHASE_INIT)) {
             reads[node_attrs(g, n)[0]] = true;
         }
+    }
+    for (uint32_t v = 1; v < g->vars.n; v++) { /* of phases that are forgotten: no need to be there */
+        g->vars.at[v].file = reads[v] ? g->vars.at[v].file : NULL;
     }
     for (uint32_t i = 0; i < g->datas.n; i++) {
         struct data *d = &g->datas.at[i];

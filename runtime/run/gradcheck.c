@@ -227,7 +227,10 @@ static enum status check_minimize(struct checker *c, const struct phase *p, uint
     TRY(all_launches(c));
     double here = *doubles_at(c, c->loss->offset);
     struct gradcheck_loss loss = {p->name, m->name, here};
-    vec_push(a, &out->loss, loss);
+    if (!minimize ||
+        strcmp(m->name, p->minimizes.at[minimize - 1].name) != 0) { /* parameters of another type */
+        vec_push(a, &out->loss, loss);
+    }
     if (!isfinite(here)) {
         return diag_emit(c->r->sink, DIAG_N1003, m->span,
                          "the loss `%s` of phase %s is %s at the start: it has no gradient to check", m->name,

@@ -58,7 +58,7 @@ enum status write_run_json(struct run *r)
                             .config = config,
                             .n_config = g->configs.n,
                             .data = r->file,
-                            .n_data = g->datas.n};
+                            .n_data = r->n_file};
     return report_run_json(arena_printf(r->arena, "%s/run.json", r->folder), &info, r->sink);
 }
 

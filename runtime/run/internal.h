@@ -52,7 +52,8 @@ struct run {
     const struct run_options *o;
     struct diag_sink *sink;
     struct data_sets *data; /* NULL once the arena is filled */
-    struct run_file *file;  /* by data set */
+    struct run_file *file;  /* by data set, then constants that are read from files (rows: -1) */
+    uint32_t n_file;
     const struct backend *backend;
     struct exec *exec;
     struct exec_device device;
@@ -160,8 +161,10 @@ void audit_begin(struct run *r);
 void audit_pause(struct run *r);
 void audit_resume(struct run *r);
 void audit_end(struct run *r, struct audit_summary *out);
-/* override.c: fills what takes the place of named draws, in the image. */
-MUST_CHECK enum status fill_overrides(struct run *r);
+/* override.c: states that are read from files, in the image: constants, and what takes the place of named
+ * draws.
+ */
+MUST_CHECK enum status fill_files(struct run *r);
 /* save.c */
 MUST_CHECK enum status folder_make(struct run *r);
 MUST_CHECK enum status folder_of_file(struct run *r, char *path); /* makes what stands before the last / */

@@ -209,11 +209,18 @@ static void report_lanes(struct run *r)
 
 static void keep_files(struct run *r)
 {
-    r->file = arena_array(r->arena, struct run_file, r->data->n);
+    const struct graph *g = r->graph;
+    r->file = arena_array(r->arena, struct run_file, (size_t)r->data->n + g->vars.n);
+    r->n_file = r->data->n;
     for (uint32_t i = 0; i < r->data->n; i++) {
         const struct data_set *d = &r->data->at[i];
         r->file[i] =
             (struct run_file){d->data->name, arena_printf(r->arena, "%s", d->path), d->hash, d->stored};
+    }
+    for (uint32_t v = 1; v < g->vars.n; v++) {
+        if (g->vars.at[v].file) {
+            r->file[r->n_file++] = (struct run_file){g->vars.at[v].key + strlen("file."), "", 0, -1};
+        }
     }
 }
 
@@ -270,12 +277,12 @@ enum status image_initial(struct run *r, uint64_t seed)
     const struct run_options *o = r->o;
     plan_fill_constants(r->plan, r->image);
     fill_control(r, seed);
+    TRY(fill_files(r)); /* initial values may be made of them */
     for (uint32_t i = 0; i < r->graph->phases.n; i++) {
         if (r->graph->phases.at[i].kind == PHASE_INIT) {
             TRY(run_phase(r, i));
         }
     }
-    TRY(fill_overrides(r));
     /* before the data phases: it holds what standardize(..) was fitted to */
     return o->weights
                ? weights_load(r->plan, r->image, o->weights, o->map, o->n_map, o->allow_nonfinite, r->sink)

@@ -24,7 +24,7 @@ static void move_replica(struct run *r, uint32_t i, bool out, bool parameters)
              out);
     }
     for (uint32_t v = 1; v < g->vars.n; v++) {
-        bool fitted = g->vars.at[v].data != 0;
+        bool fitted = var_is_shared(&g->vars.at[v]);
         if (g->vars.at[v].kind == VAR_STATE && (fitted || !parameters)) {
             uint64_t bytes = one->plan->var[v].bytes;
             move(r->image + r->plan->var[v].offset + (fitted ? 0 : i * bytes),

@@ -56,7 +56,7 @@ START_TEST(human_with_labels_on_the_same_and_other_lines)
     struct span at = place(w, "@", 0), x = {at.start - 2, at.start - 1, w->file};
     struct span weight = {at.start + 2, at.start + 3, w->file};
     enum status st =
-        diag_emit(&w->sink, DIAG_E0199, at, "`@` needs equal inner dimensions, found %d and %d", 256, 128);
+        diag_emit(&w->sink, DIAG_E2012, at, "`@` needs equal inner dimensions, found %d and %d", 256, 128);
     ck_assert_int_eq(st, ST_MODEL);
     diag_label(&w->sink, weight, "`w` is f32[I, O], I = 128");
     diag_label(&w->sink, x, "`x` is f32[B, 256]");
@@ -65,7 +65,7 @@ START_TEST(human_with_labels_on_the_same_and_other_lines)
     diag_note(&w->sink, "in net.fc.1.lin");
     diag_help(&w->sink, "did you mean `%s`?", "widths[i-1]");
     expect(w, DIAG_HUMAN,
-           "error[E0199]: `@` needs equal inner dimensions, found 256 and 128\n"
+           "error[E2012]: `@` needs equal inner dimensions, found 256 and 128\n"
            " --> models/mlp.gml:4:14\n"
            "1 | gml 1\n"
            "  | --- edition\n"
@@ -106,12 +106,12 @@ START_TEST(short_and_json)
     struct world *w = world_new(model);
     diag_emit(&w->sink, DIAG_E0100, place(w, "@", 0), "unexpected \"@\"\n\xff");
     diag_label(&w->sink, place(w, "w", 0), "here");
-    diag_emit(&w->sink, DIAG_E0199, place(w, "gml", 0), "first");
+    diag_emit(&w->sink, DIAG_E2012, place(w, "gml", 0), "first");
     expect(w, DIAG_SHORT,
-           "models/mlp.gml:1:1: error[E0199]: first\n"
+           "models/mlp.gml:1:1: error[E2012]: first\n"
            "models/mlp.gml:4:14: error[E0100]: unexpected \"@\"\n\xff\n");
     expect(w, DIAG_JSON,
-           "{\"code\":\"E0199\",\"level\":\"error\",\"message\":\"first\",\"spans\":[{\"file\":\"models/"
+           "{\"code\":\"E2012\",\"level\":\"error\",\"message\":\"first\",\"spans\":[{\"file\":\"models/"
            "mlp.gml\",\"line\":1,"
            "\"column\":1,\"end_line\":1,\"end_column\":4,\"is_primary\":true,\"label\":\"\"}],\"notes\":[],"
            "\"help\":null}\n"
@@ -130,13 +130,13 @@ START_TEST(odd_spans_are_safe)
 {
     struct world *w = world_new("a\xc3\xa4\x1b[31m\nlast");
     diag_emit(&w->sink, DIAG_E0100, (struct span){0, 4000000000u, w->file}, "long");
-    diag_emit(&w->sink, DIAG_E0199, (struct span){4000000000u, 4000000001u, w->file}, "far");
+    diag_emit(&w->sink, DIAG_E2012, (struct span){4000000000u, 4000000001u, w->file}, "far");
     diag_label(&w->sink, (struct span){1, 2, 999}, "no such file");
     diag_emit(&w->sink, DIAG_I0001, (struct span){3, 1, w->file}, "backwards");
     expect(w, DIAG_HUMAN,
            "error[E0100]: long\n --> models/mlp.gml:1:1\n1 | a\xc3\xa4?[31m\n  | ^^^^^^^\n"
            "error[I0001]: backwards\n --> models/mlp.gml:1:4\n1 | a\xc3\xa4?[31m\n  |   ^\n"
-           "error[E0199]: far\n --> models/mlp.gml:2:5\n2 | last\n  |     ^\n");
+           "error[E2012]: far\n --> models/mlp.gml:2:5\n2 | last\n  |     ^\n");
     arena_free(w->arena);
 }
 END_TEST
@@ -150,7 +150,7 @@ START_TEST(one_cause_once_and_a_limit)
     ck_assert_uint_eq(w->sink.list.n, 1);
     ck_assert_uint_eq(w->sink.list.at[0].notes.n, 0);
     for (uint32_t i = 0; i < 100; i++) {
-        diag_emit(&w->sink, DIAG_E0199, (struct span){i, i + 1, w->file}, "more");
+        diag_emit(&w->sink, DIAG_E2012, (struct span){i, i + 1, w->file}, "more");
     }
     ck_assert_uint_eq(w->sink.list.n, LIMIT_DIAGNOSTICS);
     ck_assert(w->sink.full);

@@ -282,7 +282,7 @@ START_TEST(row_equals_its_reference)
 END_TEST
 /* Functions of the language without samples here, and why. */
 static const char *const no_functions[] = {
-    "shape",       "len",    "append",     "contains",         /* of the compiler: no value of a graph */
+    "shape",       "len",    "append",     "contains", "file", /* of the compiler: no value of a graph */
     "params",      "states", "frozen",     "tagged",   "each", /* trees: tests/compile */
     "orthonormal", "pinv",   "orthogonal", /* at load only: their rows, and tests/compile */
 };

@@ -40,7 +40,6 @@ phase parts {
     let y = mean(two(ones([4, 2])) + net(ones([4, 2])) + wide(ones([4, 2]))[:, 0:2])
     minimize all = y over two using opt.sgd{0.1}
     minimize part = y over two.fc[1] using opt.sgd{0.1}
-    minimize mixed = y over net.w, wide using opt.sgd{0.1}
 }
 phase trees {
     let used = pair[0](ones([4, 2])) + pair[1](ones([4, 2]))

@@ -1,4 +1,0 @@
-gml 1
-phase p {
-    output y = file("mask.npz", "x")
-}
