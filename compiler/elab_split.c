@@ -195,6 +195,12 @@ void read_split(struct elab *e, struct ast *a, struct env *env, struct data *d)
         }
         return;
     }
+    if (d->split != SPLIT_NONE) {
+        fail(e, DIAG_E1007, a->name_span.file ? a->name_span : a->span, "the split of `%s` is declared twice",
+             d->name);
+        diag_help(e->sink, "one `split` names all the parts");
+        return;
+    }
     d->parts = arena_array(e->g->arena, struct split_part, x->list.n ? x->list.n : 1);
     d->split = SPLIT_FIELD; /* after an error parts are not looked for */
     if (by_field && x->list.n == 1 && x->list.at[0]->a->kind == AST_STR) {

@@ -53,3 +53,8 @@ run {
     p
     save "../up"
 }
+data parts = "parts.csv" {
+    split = (train = 0.8, test = 0.2)
+    split = rows(train = [0])
+    x: f32 = field("x")
+}
