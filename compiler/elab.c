@@ -114,6 +114,7 @@ static void file_states(struct elab *e)
         if (a->kind == AST_STATE) {
             if (env_own(m->env, a->name)) {
                 fail(e, DIAG_E1007, a->span, "`%s` is declared twice", a->name);
+                diag_help(e->sink, "give one of them another name");
                 continue;
             }
             declare_state(e, a, m->env);

@@ -397,6 +397,8 @@ struct elab {
 /* Emits, adds where the text was expanded from, and returns poison. */
 struct value fail(struct elab *e, enum diag_code c, struct span at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* Adds the help line to an error just made, and returns it. */
+struct value with_help(struct elab *e, struct value failed, const char *help);
 void note_origin(struct elab *e); /* for an error that somebody else emitted just now */
 /* Marks an operand with its type, and where a name was declared. */
 void label_operand(struct elab *e, struct env *env, struct ast *at, struct value v);

@@ -206,6 +206,7 @@ static bool place(struct elab *e, struct bcall *c, const struct param_name *p, u
         }
         if (c->arg[k].kind != V_MISSING) {
             fail(e, DIAG_E1005, a->span[i], "argument `%s` of `%s` is given twice", p[k].name, c->b->name);
+            diag_help(e->sink, "by its place and by its name, or twice by name: remove one");
             return false;
         }
         c->arg[k] = a->at[i];

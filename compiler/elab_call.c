@@ -112,6 +112,7 @@ static bool place_args(struct elab *e, const char *what, const struct ast_list *
         }
         if (source[k] >= 0) {
             fail(e, DIAG_E1005, a->span[i], "argument `%s` of %s is given twice", params->at[k]->name, what);
+            diag_help(e->sink, "by its place and by its name, or twice by name: remove one");
             return false;
         }
         source[k] = (int)i;

@@ -209,9 +209,12 @@ static struct value run_owned(struct elab *e, struct bcall *c,
     if (c->arg[0].kind == V_INST || c->arg[0].kind == V_TREE || is_branch(c->arg[0])) {
         return is_poison(c->arg[0]) ? poison() : of(e, c->arg[0], c->span_at);
     }
-    return c->arg[0].kind == V_POISON ? poison()
-                                      : fail(e, DIAG_E2023, c->span[0], "`%s` takes an instance, found %s",
-                                             c->b->name, value_text(e, c->arg[0]));
+    return c->arg[0].kind == V_POISON
+               ? poison()
+               : with_help(e,
+                           fail(e, DIAG_E2023, c->span[0], "`%s` takes an instance, found %s", c->b->name,
+                                value_text(e, c->arg[0])),
+                           "name what `let net = L{..}` made");
 }
 static struct value run_params(struct elab *e, struct bcall *c)
 {
@@ -264,7 +267,8 @@ static struct value run_each(struct elab *e, struct bcall *c)
     struct value in[4] = {c->arg[1]};
     uint32_t n = 1 + c->n_rest;
     if (n > 4) {
-        return fail(e, DIAG_E1005, c->span_at, "`each` takes a fn and at most 4 trees");
+        return with_help(e, fail(e, DIAG_E1005, c->span_at, "`each` takes a fn and at most 4 trees"),
+                         "combine some of them before, as in each(f, a + b)");
     }
     memcpy(in + 1, c->rest, c->n_rest * sizeof *in);
     for (uint32_t i = 0; i < n; i++) {
@@ -273,15 +277,18 @@ static struct value run_each(struct elab *e, struct bcall *c)
             return poison();
         }
         if (in[i].kind != in[0].kind || (in[0].kind == V_TREE && in[i].tree != in[0].tree)) {
-            return fail(e, DIAG_E2101, c->span_at, "`each` runs over trees of one structure");
+            return with_help(e, fail(e, DIAG_E2101, c->span_at, "`each` runs over trees of one structure"),
+                             "records of equal fields in equal order, lists of equal length");
         }
     }
     if (in[0].kind == V_TREE) {
         return tree_each(e, c->arg[0], in, n, c->env, c->at);
     }
     if (in[0].kind != V_RECORD && in[0].kind != V_LIST) {
-        return fail(e, DIAG_E2023, c->span[1], "`each` runs over a record, a list or a tree, found %s",
-                    value_text(e, in[0]));
+        return with_help(e,
+                         fail(e, DIAG_E2023, c->span[1],
+                              "`each` runs over a record, a list or a tree, found %s", value_text(e, in[0])),
+                         "f(x) applies a fn to one value");
     }
     bool list = in[0].kind == V_LIST;
     uint32_t count = list ? in[0].list->n : in[0].record->n;
@@ -294,7 +301,9 @@ static struct value run_each(struct elab *e, struct bcall *c)
         struct args a = {n, arg, name, span, ast};
         for (uint32_t i = 0; i < n; i++) {
             if (count != (list ? in[i].list->n : in[i].record->n)) {
-                return fail(e, DIAG_E2101, c->span_at, "`each` runs over trees of one structure");
+                return with_help(e,
+                                 fail(e, DIAG_E2101, c->span_at, "`each` runs over trees of one structure"),
+                                 "records of equal fields in equal order, lists of equal length");
             }
             arg[i] = list ? in[i].list->at[k] : in[i].record->at[k];
         }

@@ -51,6 +51,7 @@ static bool read_conv(struct conv *k)
         fail(e, DIAG_E2003, c->span_at, "`%s` takes x[B, %s, C] and w[%s, C, O], found %s and %s", c->b->name,
              k->axes == 1 ? "L" : "H, W", k->axes == 1 ? "K" : "K, K", value_text(e, c->arg[0]),
              value_text(e, c->arg[1]));
+        diag_help(e->sink, "channels come last, and x[_] makes a batch of one");
         return false;
     }
     k->groups = 1;
@@ -289,9 +290,11 @@ static struct value run_causal(struct elab *e, struct bcall *c)
         return poison();
     }
     if (k.x.rank < 2 || w.rank != 2) {
-        return fail(e, DIAG_E2003, c->span_at,
-                    "`causal_conv1d` takes x[.., T, C] and w[C, K], found %s and %s",
-                    value_text(e, c->arg[0]), value_text(e, c->arg[1]));
+        return with_help(e,
+                         fail(e, DIAG_E2003, c->span_at,
+                              "`causal_conv1d` takes x[.., T, C] and w[C, K], found %s and %s",
+                              value_text(e, c->arg[0]), value_text(e, c->arg[1])),
+                         "channels come last in x and first in w");
     }
     if (!want_int(e, dim_value(e, w.dim[1]), c->span[1], "the size of the kernel", &taps)) {
         return poison();

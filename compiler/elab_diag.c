@@ -54,6 +54,11 @@ struct value fail(struct elab *e, enum diag_code c, struct span at, const char *
     note_origin(e);
     return poison();
 }
+struct value with_help(struct elab *e, struct value failed, const char *help)
+{
+    diag_help(e->sink, "%s", help);
+    return failed;
+}
 /* Where a plain name was declared, when that helps. */
 static const char *declared_text(struct elab *e, struct env *env, struct ast *at)
 {

@@ -11,6 +11,7 @@ static struct value eval_record(struct elab *e, struct ast *a, struct env *env)
         for (uint32_t k = 0; k < i; k++) {
             if (!strcmp(r.record->name[k], b->name)) {
                 fail(e, DIAG_E1007, b->name_span, "field `%s` stands twice", b->name);
+                diag_help(e->sink, "a record has each field once");
                 return poison();
             }
         }

@@ -95,6 +95,7 @@ static bool push_axis(struct elab *e, struct plan *p, dim d, bool unit, struct s
 {
     if (p->rank == LIMIT_RANK) {
         fail(e, DIAG_E2003, at, "more than %d axes", LIMIT_RANK);
+        diag_help(e->sink, "flatten(x, first, last) merges axes");
         return false;
     }
     p->unit |= unit ? 1u << p->rank : 0;
@@ -201,7 +202,7 @@ static bool plan_items(struct elab *e, const struct item *item, uint32_t n, cons
 {
     int axis = 0, left = t->rank - (int)axes_taken(item, n);
     bool rest = false;
-    struct item whole = {.kind = ITEM_SLICE};
+    struct item whole = {.kind = ITEM_SLICE, .span = n ? item[n - 1].span : NO_SPAN};
     for (uint32_t i = 0; i <= n; i++) {
         bool fill = i < n ? item[i].kind == ITEM_REST : !rest;
         for (; fill && left > 0; left--, axis++) {
@@ -417,9 +418,10 @@ int64_t list_place(struct elab *e, struct value list, const struct item *item, u
     int64_t i, len = list.list->n;
     if (n != 1 || (item[0].kind != ITEM_INT && item[0].kind != ITEM_DIM)) {
         fail(e, DIAG_E2050, at, "a list is indexed by one whole number");
-        if (n == 1 && item[0].kind == ITEM_TENSOR) {
-            diag_help(e->sink, "one that is known while compiling; `scan (m in list; ..)` walks all of them");
-        }
+        diag_help(e->sink, "%s",
+                  n == 1 && item[0].kind == ITEM_TENSOR
+                      ? "one that is known while compiling; `scan (m in list; ..)` walks all of them"
+                      : "list[i] is an element, which has indices of its own: list[i][j]");
         return -1;
     }
     if (!want_int(e, item[0].v, item[0].span, "the index of a list", &i)) {
@@ -449,7 +451,9 @@ static struct value index_list(struct elab *e, struct value v, const struct item
         from += from < 0 ? len : 0;
         to += to < 0 ? len : 0;
         if (from < 0 || to > len || from > to) {
-            return fail(e, DIAG_E2006, at, "the slice leaves the list of %lld", (long long)len);
+            return with_help(
+                e, fail(e, DIAG_E2006, at, "the slice leaves the list of %lld", (long long)len),
+                "bounds are 0 to the length; without one the slice begins, or ends, where the list does");
         }
         struct value r = list_value(e, (uint32_t)(to - from));
         memcpy(r.list->at, v.list->at + from, (size_t)(to - from) * sizeof *r.list->at);

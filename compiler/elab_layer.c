@@ -63,6 +63,7 @@ static bool place_braces(struct elab *e, struct ast *a, struct layer *l, struct 
         }
         if (given[k]) {
             fail(e, DIAG_E1005, arg->span, "`%s` is given twice", params->at[k]->name);
+            diag_help(e->sink, "by its place and by its name, or twice by name: remove one");
             return false;
         }
         if (!arg->name) {

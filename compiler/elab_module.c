@@ -58,6 +58,7 @@ static bool parse_module(struct elab *e, struct module *m, const char *shown, co
     for (uint32_t i = 1; i < m->parsed.file->list.n; i++) {
         if (ok && m->parsed.file->list.at[i]->kind == AST_EDITION) {
             fail(e, DIAG_E0111, m->parsed.file->list.at[i]->span, "`gml 1` stands once, in the first line");
+            diag_help(e->sink, "remove this one");
             ok = false;
         }
     }
@@ -206,6 +207,7 @@ static bool free_name(struct elab *e, struct module *m, struct ast *a, const cha
     }
     fail(e, DIAG_E1007, a->name_span.file ? a->name_span : a->span, "`%s` is declared twice", name);
     diag_label(e->sink, s->span, "first here");
+    diag_help(e->sink, "give one of them another name");
     return false;
 }
 static void bind_import(struct elab *e, struct module *m, struct ast *a)

@@ -23,6 +23,7 @@ static bool parts_of(struct elab *e, struct bcall *c, struct value **at, uint32_
     }
     if (*n == 0) {
         fail(e, DIAG_E2023, c->span_at, "`%s` of nothing", c->b->name);
+        diag_help(e->sink, "name the parts: [a, b]");
     }
     return *n != 0;
 }
@@ -39,7 +40,9 @@ static struct value join_records(struct elab *e, struct bcall *c, const struct v
                                   ? value_field(at[i], r.record->name[k])
                                   : NULL;
             if (!f) {
-                return fail(e, DIAG_E2101, c->span_at, "`%s` of records of different fields", c->b->name);
+                return with_help(
+                    e, fail(e, DIAG_E2101, c->span_at, "`%s` of records of different fields", c->b->name),
+                    "all records have the fields of the first");
             }
             leaf[i] = *f;
         }
@@ -71,8 +74,10 @@ static struct value concat_parts(struct elab *e, struct bcall *c, const struct v
     }
     for (uint32_t i = 0; i < n; i++) {
         if (at[i].kind != V_TENSOR) {
-            return fail(e, DIAG_E2023, c->span_at, "`concat` joins tensors, part %u is %s", i + 1,
-                        value_text(e, at[i]));
+            return with_help(e,
+                             fail(e, DIAG_E2023, c->span_at, "`concat` joins tensors, part %u is %s", i + 1,
+                                  value_text(e, at[i])),
+                             "stack([a, b]) joins numbers, append(list, x) makes a list longer");
         }
     }
     int rank = tensor_type(e, at[0]).rank, axis = rank - 1;
@@ -127,8 +132,10 @@ static struct value stack_parts(struct elab *e, struct bcall *c, const struct va
         if (part[i].kind != V_TENSOR) {
             return is_poison(part[i])
                        ? poison()
-                       : fail(e, DIAG_E2023, c->span_at, "`stack` joins tensors, part %u is %s", i + 1,
-                              value_text(e, at[i]));
+                       : with_help(e,
+                                   fail(e, DIAG_E2023, c->span_at, "`stack` joins tensors, part %u is %s",
+                                        i + 1, value_text(e, at[i])),
+                                   "values that are no tensors stay in a list");
         }
         struct type own = tensor_type(e, part[i]), to = {.rank = own.rank + 1};
         for (int k = 0; k < to.rank && to.rank <= LIMIT_RANK; k++) {
@@ -215,7 +222,7 @@ static struct value run_flip(struct elab *e, struct bcall *c)
         return poison();
     }
     if (!t.rank) {
-        return fail(e, DIAG_E2003, c->span[0], "`flip` of a scalar");
+        return with_help(e, fail(e, DIAG_E2003, c->span[0], "`flip` of a scalar"), "it has no axis to turn");
     }
     dim last = dim_opaque(d, ATOM_MAX, dim_sub(d, t.dim[axis], dim_const(d, 1)), dim_const(d, 0));
     build_at(e, c->span_at);
@@ -246,8 +253,10 @@ static struct value run_tile(struct elab *e, struct bcall *c)
         return poison();
     }
     if (times.rank > t.rank) {
-        return fail(e, DIAG_E2003, c->span[1], "repetitions of %d axes for %s", times.rank,
-                    value_text(e, c->arg[0]));
+        return with_help(e,
+                         fail(e, DIAG_E2003, c->span[1], "repetitions of %d axes for %s", times.rank,
+                              value_text(e, c->arg[0])),
+                         "x[_] makes a further axis in front");
     }
     build_at(e, c->span_at);
     for (int i = 0; i < times.rank && x; i++) {
@@ -337,6 +346,7 @@ static struct value run_pick(struct elab *e, struct bcall *c)
         fail(e, DIAG_E2003, c->span_at,
              "`pick` takes one index for each row of the last axis, found %s for %s",
              value_text(e, c->arg[1]), value_text(e, c->arg[0]));
+        diag_help(e->sink, "x[.., i] takes one place of all rows");
         return poison();
     }
     build_at(e, c->span_at);
@@ -434,8 +444,10 @@ static struct value run_segment_sum(struct elab *e, struct bcall *c)
         return poison();
     }
     if (i.rank > v.rank) {
-        return fail(e, DIAG_E2003, c->span_at, "`segment_sum` of %s by %s", value_text(e, c->arg[0]),
-                    value_text(e, c->arg[1]));
+        return with_help(e,
+                         fail(e, DIAG_E2003, c->span_at, "`segment_sum` of %s by %s",
+                              value_text(e, c->arg[0]), value_text(e, c->arg[1])),
+                         "the ids have the leading axes of the values");
     }
     to = (struct type){.dtype = v.dtype, .rank = v.rank - i.rank + 1, .dim = {n}};
     memcpy(to.dim + 1, v.dim + i.rank, (size_t)(v.rank - i.rank) * sizeof *v.dim);

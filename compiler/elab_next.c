@@ -443,6 +443,7 @@ static bool put_leaves(struct elab *e, struct value to, const struct item *item,
         struct value x = value_so_far(e, to, a->span);
         if (x.kind == V_TREE) {
             fail(e, DIAG_E2050, a->a->span, "%s is a tree: an index belongs to one of its leaves", name);
+            diag_help(e->sink, "name the leaf in front of the index, as in `next v.w[i] = ..`");
             return false;
         }
         struct value r = put_items(e, x, item, n, v, a->a->span, a->b->span);
@@ -473,7 +474,12 @@ static bool next_leaf(struct elab *e, const struct target *t, const struct item 
         leaf++;
     }
     if (leaf == d->leaf.n) {
-        fail(e, DIAG_E1002, a->a->span, "%s is no leaf of %s", t->name, d->name);
+        const char **names = arena_array(e->arena, const char *, d->leaf.n + 1);
+        for (uint32_t i = 0; i < d->leaf.n; i++) {
+            names[i] = tree_leaf_name(e, x.tree, i);
+        }
+        fail(e, DIAG_E1002, a->a->span, "%s is no leaf of the parameters that %s moves", t->name, d->name);
+        help_names(e, t->path, names, d->leaf.n);
         return false;
     }
     struct value record = tree_record(e, x, a->span); /* checks that the leaves are known */

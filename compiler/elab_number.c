@@ -426,6 +426,7 @@ bool want_shape(struct elab *e, struct value v, struct span at, const char *what
     }
     if (v.list->n > LIMIT_RANK) {
         fail(e, DIAG_E2003, at, "%s has %u axes; at most %d are possible", what, v.list->n, LIMIT_RANK);
+        diag_help(e->sink, "flatten(x, first, last) merges axes");
         return false;
     }
     *rank = (int)v.list->n;

@@ -20,7 +20,8 @@ static struct value run_cumulative(struct elab *e, struct bcall *c)
         return poison();
     }
     if (!t.rank) {
-        return fail(e, DIAG_E2003, c->span[0], "`%s` needs an axis, found a scalar", c->b->name);
+        return with_help(e, fail(e, DIAG_E2003, c->span[0], "`%s` needs an axis, found a scalar", c->b->name),
+                         "it works along one axis of a tensor");
     }
     build_at(e, c->span_at);
     if (t.dtype == DT_BOOL && c->b->op == OP_cumsum) {
@@ -71,8 +72,10 @@ static struct value run_topk(struct elab *e, struct bcall *c)
     }
     dim size = tensor_type(e, x).dim[tensor_type(e, x).rank - 1];
     if (dim_is_const(&e->g->dims, k, &wanted) && dim_is_const(&e->g->dims, size, &most) && wanted > most) {
-        return fail(e, DIAG_E2006, c->span[1], "the %lld largest of an axis of %lld", (long long)wanted,
-                    (long long)most);
+        return with_help(e,
+                         fail(e, DIAG_E2006, c->span[1], "the %lld largest of an axis of %lld",
+                              (long long)wanted, (long long)most),
+                         "k is at most the size of the axis");
     }
     struct value i = tensor_value(ordered(e, c, x, 0, true), 0);
     if (i.kind != V_TENSOR) {
@@ -109,7 +112,8 @@ static struct value run_search(struct elab *e, struct bcall *c)
         return poison();
     }
     if (!t.rank) {
-        return fail(e, DIAG_E2003, c->span[0], "`search` in a scalar");
+        return with_help(e, fail(e, DIAG_E2003, c->span[0], "`search` in a scalar"),
+                         "it searches the last axis of a table, ascending values");
     }
     build_at(e, c->span_at);
     val u = is_scalar_static(c->arg[1])
@@ -130,7 +134,9 @@ struct value run_categorical(struct elab *e, struct bcall *c)
     }
     int last = t.rank - 1;
     if (last < 0) {
-        return fail(e, DIAG_E2003, c->span[0], "`rand.categorical` needs an axis of logits, found a scalar");
+        return with_help(
+            e, fail(e, DIAG_E2003, c->span[0], "`rand.categorical` needs an axis of logits, found a scalar"),
+            "z[.., K] has a logit for each of K categories; rand.bernoulli(shape, p) draws one of two");
     }
     draw.arg[0] = list_value(e, (uint32_t)last);
     for (int i = 0; i < last; i++) {

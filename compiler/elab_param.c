@@ -223,6 +223,7 @@ void declare_param(struct elab *e, struct ast *a, struct env *env)
     struct ttype *t = eval_type(e, a->type, env);
     if (t && t->kind != T_TENSOR) {
         fail(e, DIAG_E2030, a->type->span, "a parameter is one tensor, found %s", ttype_text(e, t));
+        diag_help(e->sink, "declare one for each field");
         t = NULL;
     }
     if (t && !dtype_is_float(t->t.dtype)) {

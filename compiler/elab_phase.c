@@ -84,6 +84,7 @@ void declare_phases(struct elab *e)
         if (s || e->g->phases.n >= LIMIT_PHASES || !strcmp(a->name, "init")) {
             if (s) {
                 fail(e, DIAG_E1007, at, "`%s` is declared twice", a->name);
+                diag_help(e->sink, "give one of them another name");
                 diag_label(e->sink, s->span, "first here");
             } else {
                 fail(e, e->g->phases.n >= LIMIT_PHASES ? DIAG_E0110 : DIAG_E1007, at,
@@ -422,6 +423,7 @@ static void add_output(struct elab *e, const char *name, struct value v, struct 
     for (uint32_t i = 0; i < p->outputs.n; i++) {
         if (!strcmp(p->outputs.at[i].name, name)) {
             fail(e, DIAG_E1007, at, "phase %s has two outputs `%s`", p->name, name);
+            diag_help(e->sink, "give one of them another name");
             return;
         }
     }
@@ -580,6 +582,7 @@ static struct value run_optimizer(struct elab *e, struct ast *a, struct env *env
     if (!is_poison(r) && (m->whole ? r.kind != V_TREE : !is_branch(r))) {
         fail(e, DIAG_E2030, a->b->span, "an optimizer returns the new parameters, found %s",
              value_text(e, r));
+        diag_help(e->sink, "return a tree like its first argument, as in `return p - lr * g`");
         return poison();
     }
     return r;

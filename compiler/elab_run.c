@@ -231,6 +231,7 @@ void elaborate_run(struct elab *e, struct ast *run)
 {
     if (e->g->run.n) {
         fail(e, DIAG_E1007, run->span, "a second `run` block");
+        diag_help(e->sink, "one block is the whole schedule: put its statements into the first");
         return;
     }
     block(e, run->b, add_stmt(e, RUN_BLOCK, run->span), false);

@@ -363,9 +363,12 @@ static struct value run_scale_grad(struct elab *e, struct bcall *c)
 {
     struct site s = builtin_site(c);
     if (c->arg[0].kind != V_TENSOR) {
-        return is_poison(c->arg[0]) ? poison()
-                                    : fail(e, DIAG_E2023, c->span[0], "`scale_grad` takes a tensor, found %s",
-                                           value_text(e, c->arg[0]));
+        return is_poison(c->arg[0])
+                   ? poison()
+                   : with_help(e,
+                               fail(e, DIAG_E2023, c->span[0], "`scale_grad` takes a tensor, found %s",
+                                    value_text(e, c->arg[0])),
+                               "each(f, x) applies a fn to every part");
     }
     build_at(e, c->span_at);
     struct value still = tensor_value(build_1(&e->b, OP_stop_grad, c->arg[0].node), c->arg[0].unit);

@@ -77,12 +77,16 @@ static struct value run_len(struct elab *e, struct bcall *c)
     if (!tensor_arg(e, c, 0, &t)) {
         return poison();
     }
-    return t.rank ? dim_value(e, t.dim[0]) : fail(e, DIAG_E2003, c->span[0], "`len` of a scalar");
+    return t.rank ? dim_value(e, t.dim[0])
+                  : with_help(e, fail(e, DIAG_E2003, c->span[0], "`len` of a scalar"),
+                              "it has no axes; len(x) is the size of the first");
 }
 static struct value run_append(struct elab *e, struct bcall *c)
 {
     if (c->arg[0].kind != V_LIST) {
-        return fail(e, DIAG_E2023, c->span[0], "`append` takes a list, found %s", value_text(e, c->arg[0]));
+        return with_help(
+            e, fail(e, DIAG_E2023, c->span[0], "`append` takes a list, found %s", value_text(e, c->arg[0])),
+            "a list is written [a, b]; concat([x, y]) joins tensors");
     }
     struct value l = list_value(e, c->arg[0].list->n + 1);
     memcpy(l.list->at, c->arg[0].list->at, c->arg[0].list->n * sizeof *l.list->at);
@@ -92,7 +96,9 @@ static struct value run_append(struct elab *e, struct bcall *c)
 static struct value run_contains(struct elab *e, struct bcall *c)
 {
     if (c->arg[0].kind != V_LIST) {
-        return fail(e, DIAG_E2023, c->span[0], "`contains` takes a list, found %s", value_text(e, c->arg[0]));
+        return with_help(
+            e, fail(e, DIAG_E2023, c->span[0], "`contains` takes a list, found %s", value_text(e, c->arg[0])),
+            "a list is written [a, b]; any(x == y) searches a tensor");
     }
     for (uint32_t i = 0; i < c->arg[0].list->n; i++) {
         if (value_same(e, c->arg[0].list->at[i], c->arg[1])) {
@@ -228,7 +234,8 @@ static struct value run_flatten(struct elab *e, struct bcall *c)
         return poison();
     }
     if (from > last) {
-        return fail(e, DIAG_E2005, c->span_at, "flatten from axis %d to axis %d", from, last);
+        return with_help(e, fail(e, DIAG_E2005, c->span_at, "flatten from axis %d to axis %d", from, last),
+                         "the first of the axes that are merged comes first");
     }
     dim n = dim_const(&e->g->dims, 1);
     for (int i = 0; i < t.rank; i++) {
@@ -287,6 +294,7 @@ static struct value run_transpose(struct elab *e, struct bcall *c)
     }
     if (t.rank < 2) {
         fail(e, DIAG_E2003, c->span_at, "`transpose` needs two axes, found %s", value_text(e, c->arg[0]));
+        diag_help(e->sink, "x[_, :] makes a matrix of one row");
         return poison();
     }
     a = t.rank - 2;
@@ -338,7 +346,7 @@ static struct value run_split(struct elab *e, struct bcall *c)
         return poison();
     }
     if (!t.rank) {
-        return fail(e, DIAG_E2003, c->span[0], "`split` of a scalar");
+        return with_help(e, fail(e, DIAG_E2003, c->span[0], "`split` of a scalar"), "it has no axis to cut");
     }
     bool list = c->arg[1].kind == V_LIST;
     if (list) {
@@ -347,7 +355,9 @@ static struct value run_split(struct elab *e, struct bcall *c)
         return poison();
     }
     if (n < 1 || n > 64) {
-        return fail(e, DIAG_E2023, c->span[1], "`split` makes 1 to 64 parts, found %lld", (long long)n);
+        return with_help(
+            e, fail(e, DIAG_E2023, c->span[1], "`split` makes 1 to 64 parts, found %lld", (long long)n),
+            "split(x, n) makes n equal parts, split(x, [a, b]) parts of these sizes");
     }
     dim total = dim_const(d, 0);
     for (int64_t i = 0; i < n; i++) {
@@ -355,8 +365,10 @@ static struct value run_split(struct elab *e, struct bcall *c)
             int64_t whole;
             size[i] = dim_div(d, t.dim[axis], dim_const(d, n));
             if (dim_is_const(d, t.dim[axis], &whole) && whole % n) {
-                return fail(e, DIAG_E2022, c->span_at, "%lld does not split into %lld equal parts",
-                            (long long)whole, (long long)n);
+                return with_help(e,
+                                 fail(e, DIAG_E2022, c->span_at, "%lld does not split into %lld equal parts",
+                                      (long long)whole, (long long)n),
+                                 "split(x, [a, b]) makes parts of different sizes");
             }
         } else if (!want_size(e, c->arg[1].list->at[i], c->span[1], "the size of a part", &size[i])) {
             return poison();
@@ -364,8 +376,10 @@ static struct value run_split(struct elab *e, struct bcall *c)
         total = dim_add(d, total, size[i]);
     }
     if (total != t.dim[axis]) {
-        return fail(e, DIAG_E2033, c->span_at, "the parts have %s together, the axis has %s",
-                    dim_text(e, total), dim_text(e, t.dim[axis]));
+        return with_help(e,
+                         fail(e, DIAG_E2033, c->span_at, "the parts have %s together, the axis has %s",
+                              dim_text(e, total), dim_text(e, t.dim[axis])),
+                         "the sizes add up to that of the axis; x[.., a:b] takes one part");
     }
     struct value r = list_value(e, (uint32_t)n);
     dim from = dim_const(d, 0);

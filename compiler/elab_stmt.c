@@ -99,6 +99,7 @@ void check_params(struct elab *e, const struct ast_list *params, const struct as
         }
         if (first) {
             fail(e, DIAG_E1007, p->name_span.file ? p->name_span : p->span, "two parameters `%s`", p->name);
+            diag_help(e->sink, "each has a name of its own");
             diag_label(e->sink, first->name_span.file ? first->name_span : first->span, "first here");
         }
     }
@@ -142,7 +143,8 @@ static struct value updated(struct elab *e, struct value x, struct ast *t, struc
     } else {
         struct value *f = old.kind == V_RECORD ? value_field(old, t->name) : NULL;
         if (!f) {
-            return fail(e, DIAG_E1020, t->span, "`%s` is no field of a local record", t->name);
+            return with_help(e, fail(e, DIAG_E1020, t->span, "`%s` is no field of a local record", t->name),
+                             "a record keeps its fields: name all of them where it is made");
         }
         struct value r = branch_like(e, old);
         memcpy(r.record->at, old.record->at, old.record->n * sizeof *old.record->at);
@@ -159,6 +161,7 @@ static struct slot *set_target(struct elab *e, struct ast *t, struct env *env)
     }
     if (t->kind != AST_ID) {
         fail(e, DIAG_E1020, t->span, "only a local name can be assigned");
+        diag_help(e->sink, "give the value a name first: `let x = ..`");
         return NULL;
     }
     struct slot *s = env_find(env, t->name, &closed);
@@ -195,6 +198,8 @@ static void set_name(struct elab *e, struct ast *a, struct env *env)
     struct value v = eval_named(e, a->b, env, t->kind == AST_ID ? t->name : NULL);
     if (t->kind == AST_DOT) {
         fail(e, DIAG_E1020, t->span, "only a local name can be assigned, or a part of it: `x[i] = ..`");
+        diag_help(e->sink, "`next s = ..` gives a state or parameter its next value; a record is made anew, "
+                           "as in `r = (a = 1, b = r.b)`");
         return;
     }
     struct slot *s = set_target(e, t, env);
@@ -264,6 +269,7 @@ static bool read_loop(struct elab *e, struct ast *a, struct env *env, struct rou
     int64_t to;
     if (a->kind == AST_OPTION) {
         fail(e, DIAG_E1004, a->span, "`for` has no option `%s`", a->name);
+        diag_help(e->sink, "it walks lists and ranges; `scan (x in t, axis = 1)` walks an axis of a tensor");
         return false;
     }
     l->is_range = a->kind == AST_RANGE;
@@ -282,6 +288,8 @@ static bool read_loop(struct elab *e, struct ast *a, struct env *env, struct rou
                  value_text(e, l->list));
             if (is_number(l->list)) {
                 diag_help(e->sink, "write 0..%s", source_slice(e, a->a->span));
+            } else if (l->list.kind == V_TENSOR) {
+                diag_help(e->sink, "`scan (x in t) { .. }` walks a tensor");
             }
         }
         return false;
@@ -311,6 +319,8 @@ static enum flow exec_for(struct elab *e, struct ast *a, struct env *env)
         if (i && m != n) {
             fail(e, DIAG_E2040, a->list.at[i]->span,
                  "the lists of a `for` have equal length, found %lld and %lld", (long long)n, (long long)m);
+            diag_help(e->sink, "list[0:%lld] takes as many as the shorter one has",
+                      (long long)(n < m ? n : m));
             return FLOW_NEXT;
         }
         n = m;

@@ -396,6 +396,7 @@ struct value tree_each(struct elab *e, struct value f, struct value *in, uint32_
             fail(e, DIAG_E2030, at->span, "each must keep the type of leaf %s: %s, found %s",
                  e->g->vars.at[e->g->trees.at[tree].leaf[i]].key, type_text(e->g, &want),
                  type_text(e->g, &t));
+            diag_help(e->sink, "the new leaf takes the place of the old one: keep its axes");
             out[i] = 0;
         }
     }

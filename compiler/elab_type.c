@@ -149,10 +149,12 @@ static struct ttype *named_type(struct elab *e, struct ast *t, struct env *env)
         v = member(e, v, intern_n(e->names, rest, dot ? (size_t)(dot - rest) : strlen(rest)), t->span,
                    t->span);
     }
+    v = v.kind == V_INST ? instance_params(e, v.inst, t->span) : v;
     struct ttype *r = v.kind == V_POISON ? NULL : type_of(e, v);
     if (!r && v.kind != V_POISON) {
         fail(e, DIAG_E2023, t->span, "`%s` in the place of a type: %s has no type", t->name,
              value_text(e, v));
+        diag_help(e->sink, "a type is f32[..], a record of types, or the name of a tensor or record");
     }
     return r;
 }
@@ -201,6 +203,7 @@ static bool eval_dims(struct elab *e, struct ast *const *at, uint32_t n, struct 
         }
         if (*rank + k > LIMIT_RANK) {
             fail(e, DIAG_E2003, at[i]->span, "a type has at most %d axes", LIMIT_RANK);
+            diag_help(e->sink, "merge some of them: f32[A * B, C]");
             return false;
         }
         for (int j = 0; j < k; j++) {
@@ -231,6 +234,7 @@ struct ttype *eval_type(struct elab *e, struct ast *t, struct env *env)
     struct ttype *r = type_lead(e, base, n, d, unit);
     if (!r) {
         fail(e, DIAG_E2003, t->span, "`%s` cannot have %d more axes", ttype_text(e, base), n);
+        diag_help(e->sink, "a tensor has at most 8");
     }
     return r;
 }
