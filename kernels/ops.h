@@ -63,8 +63,9 @@ struct op_info {
     enum op_sig sig;  /* ELEM and REDUCE */
     int n_min, n_max; /* inputs; n_max -1 = any number */
     unsigned flags;
-    const char *forward;       /* ELEM: C text */
-    const char *derivative[3]; /* ELEM: gml text, "" = no gradient */
+    const char *forward;                     /* ELEM: C text */
+    const char *identity, *combine, *finish; /* REDUCE: C text */
+    const char *derivative[3];               /* ELEM: gml text, "" = no gradient */
     const char *attrs, *signature;
     enum op_domain domain; /* ELEM */
     double tolerance;      /* ELEM: relative, GPU against CPU in f32 */

@@ -14,6 +14,7 @@
 typedef int int32_t;
 typedef unsigned int uint32_t;
 typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
 typedef long long int64_t;
 typedef unsigned long long uint64_t;
 #define GML_INF __int_as_float(0x7f800000)

@@ -25,6 +25,7 @@ enum {
     OPT_PARTS,
     OPT_NO_FUSE,
     OPT_CUDA_PATH,
+    OPT_CACHE,
     OPT_SAMPLES,
     OPT_AGAINST,
     OPT_TOLERANCE,

@@ -47,6 +47,9 @@ static const struct option_spec table[] = {
                      "train eval predict bench profile dump"},
     [OPT_CUDA_PATH] = {"cuda-path", 0, OPTION_TEXT, "DIR", "folder of the CUDA libraries",
                        "train eval predict bench profile compare doctor"},
+    [OPT_CACHE] = {"cache", 0, OPTION_TEXT, "DIR|none",
+                   "folder of compiled GPU kernels; default $XDG_CACHE_HOME/gml or ~/.cache/gml",
+                   "train eval predict bench profile compare"},
     [OPT_SAMPLES] = {"samples", 0, OPTION_INT, "N", "elements of each parameter to check; default 8",
                      "gradcheck"},
     [OPT_AGAINST] = {"against", 0, OPTION_TEXT, "cpu-f64|cpu-f32|cuda[:N]",
@@ -75,7 +78,6 @@ static const struct option_spec table[] = {
                    "profile"},
     [OPT_LATER] = {"gpus", 0, OPTION_INT, "N", "comes later", NULL},
     {"verify-every", 0, OPTION_INT, "N", "comes later", NULL},
-    {"cache", 0, OPTION_TEXT, "DIR|none", "comes later", NULL},
 };
 
 static const struct command_spec commands[] = {
@@ -279,6 +281,7 @@ enum status call_options(struct call *c)
     c->run.log_every = number(c, OPT_LOG_EVERY, 0);
     c->run.max_skips = number(c, OPT_MAX_SKIPS, LIMIT_SKIPS_IN_ROW);
     c->run.cuda_path = v[OPT_CUDA_PATH].text;
+    c->run.cache = v[OPT_CACHE].text;
     c->run.quiet = v[OPT_QUIET].given;
     c->run.debug_plan = v[OPT_DEBUG_PLAN].given;
     c->run.parts = v[OPT_PARTS].given;

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 SOURCE, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-PARTS = sys.argv[3:] or ["tests", "parity", "random", "digits", "loops", "peers", "sanitize", "memory"]
+PARTS = sys.argv[3:] or ["tests", "parity", "random", "groups", "digits", "loops", "peers", "sanitize", "memory"]
 DEVICE = os.environ.get("GML_CHECK_DEVICE", "cuda")
 MODEL = os.path.join(SOURCE, "models", "digits.gml")
 WORK = tempfile.mkdtemp(prefix="gml_check.")
@@ -119,6 +119,12 @@ def check_random():
     print(out, err, flush=True)
     line = next((x for x in out.splitlines() if x.startswith("random graphs:")), last_line(err))
     row("random graphs against the CPU", code == 0, f"{line.split(': ', 1)[-1]}; exit {code}, {wall:.0f} s", "300, 0 differ")
+
+
+def check_groups():
+    code, out, err, wall = run([program("gpu_groups")], 300)
+    print(out, err, flush=True)
+    row("generated kernels against the CPU", code == 0, f"{last_line(out) or last_line(err)}; exit {code}, {wall:.0f} s", "0 differ")
 
 
 def check_doctor():
@@ -341,6 +347,8 @@ def check_sanitize():
         code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", *left_out, program("gpu_parity"), "--quick",
                                     *(["--declared"] if kind in ("memcheck", "initcheck") else [])], 300)
         row(f"{kind}, all operators", code == 0, f"exit {code}, {wall:.0f} s: {last_line(out + err)}")
+        code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", program("gpu_groups"), "--quick"], 300)
+        row(f"{kind}, generated kernels", code == 0, f"exit {code}, {wall:.0f} s: {last_line(out + err)}")
     check_sanitized_loops(tool)
 
 
@@ -387,7 +395,7 @@ def check_memory():
 
 
 def main():
-    checks = {"tests": check_tests, "parity": check_parity, "random": check_random, "digits": check_digits, "loops": check_loops, "sanitize": check_sanitize,
+    checks = {"tests": check_tests, "parity": check_parity, "random": check_random, "groups": check_groups, "digits": check_digits, "loops": check_loops, "sanitize": check_sanitize,
               "memory": check_memory, "peers": check_peers}
     start = time.monotonic()
     for part in PARTS:

@@ -3,14 +3,14 @@
 #
 #   tools/gpu_check.sh stage BUILD_DIR OUT   copy what the check needs out of a build, stripped, into OUT (bin/ and lib/)
 #   tools/gpu_check.sh BUILD_DIR [part ...]  run it; BUILD_DIR is a build folder or a staged OUT.
-#                                            Parts: tests parity random digits loops peers sanitize memory (default: all)
+#                                            Parts: tests parity random groups digits loops peers sanitize memory (default: all)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" = stage ]; then
     build=$2
     out=$3
     mkdir -p "$out/bin" "$out/lib"
-    for file in gmlrun gpu_parity gpu_random gpu_planted cuda_test_exec cuda_test_describe base_test_philox; do
+    for file in gmlrun gpu_parity gpu_random gpu_groups gpu_planted cuda_test_exec cuda_test_describe base_test_philox; do
         if [ -f "$build/bin/$file" ]; then
             strip -o "$out/bin/$file" "$build/bin/$file"
         fi

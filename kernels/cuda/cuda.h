@@ -6,6 +6,7 @@
  * launch.params. */
 #ifndef GML_KERNELS_CUDA_CUDA_H
 #define GML_KERNELS_CUDA_CUDA_H
+#include "kernels/codegen/codegen.h"
 #include "kernels/kernel.h"
 
 /* What a description returns instead of a count of launches: no CUDA kernel takes these operands (dtype,
@@ -14,6 +15,11 @@ enum { CUDA_UNSUPPORTED = -1, CUDA_MAX_LAUNCHES = 64 };
 
 /* By enum op; NULL for META and VIEW rows. kernels/cuda/table.c */
 extern const cuda_kernel_fn cuda_kernels[OP_COUNT];
+
+/* The one launch of a group, `function` made of its source. `counters`: where CODEGEN_COUNTERS zeroed words
+ * lie, in bytes from the arena's start. */
+int cuda_group_launch(const struct kargs *k, const struct codegen_schedule *s, const void *function,
+                      uint64_t counters, struct launch *l);
 
 /* A matrix product for cuBLASLt, in its column-major terms: D[m, n] = A[m, k] B[k, n], all of one
  * float type; bf16 is summed in f32, and tf32 rounds f32 factors to TF32. A and B may be

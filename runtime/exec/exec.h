@@ -11,7 +11,7 @@
 #include "runtime/plan/plan.h"
 
 /* LAUNCH_TICKS: the most that launch_many may issue at once; two such launches fit the ring. */
-enum { BACKEND_ABI = 5, LAUNCH_TICKS = LIMIT_RING_SLOTS / 4 };
+enum { BACKEND_ABI = 6, LAUNCH_TICKS = LIMIT_RING_SLOTS / 4 };
 
 struct exec_options {
     int device;            /* cuda:N */
@@ -23,6 +23,7 @@ struct exec_options {
     bool no_products;      /* the plan will hold no library product: the library is not opened */
     int ticks;             /* what launch_many issues, 2 .. LAUNCH_TICKS; less: it is not used */
     const char *cuda_path; /* folder of the CUDA libraries, may be NULL */
+    const char *cache;     /* cuda: folder of compiled kernels; NULL = the user's, "none" = none */
 };
 /* What the graphs hold that are launched, bodies of loops included. Bytes: of copies from and to the host, of
  * one pass through each. */
@@ -37,7 +38,7 @@ struct exec_counts {
 };
 struct exec_device {
     char name[128];
-    char driver[64]; /* driver and library versions */
+    char driver[160]; /* driver and library versions */
     uint64_t memory, free;
     double context_seconds; /* that the driver took to make the device usable; 0 without one */
     struct target target;
@@ -74,6 +75,9 @@ struct backend {
     enum status (*profile)(struct exec *e, uint32_t variant, double *seconds);
     void (*counts)(struct exec *e, struct exec_counts *out, bool reset);
     const char *(*error)(struct exec *e);
+    /* What went wrong in prepare() without harm, "" if nothing: the cache of kernels could not be written.
+     * NULL: nothing can. */
+    const char *(*warning)(struct exec *e);
     void (*close)(struct exec *e);
 };
 extern const struct backend backend_cpu, backend_null;

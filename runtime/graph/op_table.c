@@ -25,6 +25,9 @@
                     .n_min = 1,                                                                              \
                     .n_max = 1,                                                                              \
                     .forward = "",                                                                           \
+                    .identity = #identity_,                                                                  \
+                    .combine = #combine_,                                                                    \
+                    .finish = #finish_,                                                                      \
                     .derivative = {"", "", ""},                                                              \
                     .attrs = "axes...",                                                                      \
                     .signature = "x[..] -> x without the axes"},

@@ -336,7 +336,8 @@ static enum status open_backend(struct run *r, const struct backend *b, int devi
                              .audit = r->o->audit,
                              .no_products = !has_products(r->graph),
                              .ticks = (int)r->o->steps_per_launch,
-                             .cuda_path = r->o->cuda_path};
+                             .cuda_path = r->o->cuda_path,
+                             .cache = r->o->cache};
     struct exec *e = NULL;
     enum status st = b->open(&o, &e, why, n);
     if (st == ST_OK) {
@@ -390,6 +391,10 @@ static enum status fill_device(struct run *r)
     const struct backend *b = r->backend;
     TRY(on_device(r, b->arena(r->exec, r->plan->device_bytes)));
     TRY(on_device(r, b->prepare(r->exec, r->plan)));
+    const char *warning = b->warning ? b->warning(r->exec) : "";
+    if (*warning) {
+        diag_emit(r->sink, DIAG_W4001, NO_SPAN, "%s", warning);
+    }
     TRY(fill_image(r));
     return upload(r);
 }

@@ -43,6 +43,7 @@ struct run_options {
     int64_t steps_per_launch; /* ticks of a visit behind its first that one launch makes, up to LAUNCH_TICKS;
                                  less than 2: one. Not with debug_plan or parts */
     const char *cuda_path;
+    const char *cache; /* folder of compiled kernels, see struct exec_options */
     bool quiet, debug_plan, parts;
     bool audit;       /* run_train counts the calls to the device, for its summary */
     bool no_fuse;     /* every launch by itself */

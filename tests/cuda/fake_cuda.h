@@ -137,6 +137,9 @@ struct fake_cuda {
         bool used, value;
     } condition[FAKE_CONDITIONS]; /* handle - 1 */
     int n_condition;
+    bool has_compiler;
+    int opened, compiled, refused; /* the compiler, by it, machine code that was no good */
+    int bad_source;                /* the source that does not compile, from 1 */
     struct fake_ran trace[FAKE_TRACE];
     int n_trace;
 };
@@ -615,6 +618,61 @@ static int fake_matmul_free(void *ctx, void *plan)
     (void)ctx;
     return fake_release(plan);
 }
+/* The compiler: its machine code is "code of " and the source. */
+static int fake_compiler_find(void *ctx, const char *path, char *identity)
+{
+    (void)ctx;
+    (void)path;
+    snprintf(identity, CUDA_IDENTITY, "fake compiler");
+    return fake.has_compiler ? 0 : CUDA_COMPILER_MISSING;
+}
+static int fake_compiler_open(void *ctx, const char *path, void **out)
+{
+    (void)ctx;
+    (void)path;
+    fake.opened++;
+    *out = fake_handle(malloc(1));
+    return fake.has_compiler ? 0 : CUDA_COMPILER_MISSING;
+}
+static int fake_compiler_close(void *ctx, void *compiler)
+{
+    (void)ctx;
+    return fake_release(compiler);
+}
+static int fake_compile(void *ctx, void *compiler, const char *source, int sm, struct cuda_cubin *out)
+{
+    (void)ctx;
+    (void)compiler;
+    *out = (struct cuda_cubin){.n = strlen(source) + 16};
+    if (__atomic_add_fetch(&fake.compiled, 1, __ATOMIC_RELAXED) == fake.bad_source || sm != 90) {
+        snprintf(out->log, sizeof out->log, "group.cu(1): error");
+        return CUDA_COMPILER + 6;
+    }
+    out->bytes = mem_alloc(out->n);
+    snprintf(out->bytes, out->n, "code of %s", source);
+    return 0;
+}
+static int fake_module_load(void *ctx, const void *cubin, void **out)
+{
+    (void)ctx;
+    if (strncmp(cubin, "code of ", 8) != 0) {
+        fake.refused++;
+        return 200;
+    }
+    *out = fake_handle(strdup(cubin));
+    return 0;
+}
+static int fake_module_kernel(void *ctx, void *module, const char *name, const void **out)
+{
+    (void)ctx;
+    *out = fake_function(OP_group, 0, 0, 0);
+    return strstr(module, name) ? 0 : 500;
+}
+static int fake_module_close(void *ctx, void *module)
+{
+    (void)ctx;
+    return fake_release(module);
+}
 static const char *fake_error_text(void *ctx, int code)
 {
     static char text[32];
@@ -645,7 +703,8 @@ static inline bool fake_releases(enum cuda_call c)
 {
     return c == CUDA_CALL_device_free || c == CUDA_CALL_host_free || c == CUDA_CALL_stream_destroy ||
            c == CUDA_CALL_event_destroy || c == CUDA_CALL_graph_destroy || c == CUDA_CALL_exec_destroy ||
-           c == CUDA_CALL_library_close || c == CUDA_CALL_matmul_free || c == CUDA_CALL_heap_close;
+           c == CUDA_CALL_library_close || c == CUDA_CALL_matmul_free || c == CUDA_CALL_heap_close ||
+           c == CUDA_CALL_compiler_close || c == CUDA_CALL_module_close;
 }
 #define CALL(name, text, params, args, count)                                                                \
     static int fail_##name params                                                                            \
@@ -673,8 +732,12 @@ static const struct cuda_api failing_api = {
 
 static inline void fake_reset(void)
 {
-    fake =
-        (struct fake_cuda){.devices = 1, .driver = 13000, .sm = 90, .has_library = true, .memory = 64 << 20};
+    fake = (struct fake_cuda){.devices = 1,
+                              .driver = 13000,
+                              .sm = 90,
+                              .has_library = true,
+                              .has_compiler = true,
+                              .memory = 64 << 20};
     fail_inner = fake_api;
     fail_calls = 0;
     fail_at = -1;

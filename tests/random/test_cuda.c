@@ -64,7 +64,7 @@ START_TEST(test_launches)
         ck_assert_msg(!memcmp(trace, fake.trace, (size_t)n * sizeof *trace), "seed %u", (unsigned)seed);
         whiles += fake.n_condition > 0;
     }
-    ck_assert_int_gt(whiles, GRAPHS / 10);
+    ck_assert_int_gt(whiles, GRAPHS / 20); /* bodies of few kernels are written out instead */
 }
 END_TEST
 

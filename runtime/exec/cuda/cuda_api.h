@@ -7,6 +7,9 @@
  * algorithm for the product, heap_open where no tool listens. audit_open gives CUDA_LIBRARY_MISSING without
  * CUPTI. library_load only brings the file into memory: the one call that may run beside others.
  *
+ * Compiled kernels: compiler_find says which compiler there is without opening it; compile may be called from
+ * several threads. What module_kernel gives is a launch's function, as good as that of a kernel of the build.
+ *
  * Loops: condition_create makes the condition of one WHILE node of that graph, true at the start of a launch;
  * kernels set it. while_add appends the node and gives the graph of its body, which belongs to the node and
  * is filled like any other. A graph that holds a WHILE node can be instantiated once only.
@@ -36,7 +39,16 @@ enum {
     CUDA_NO_DEVICE = 100,
     CUDA_NOT_READY = 600,
     CUDA_LIBRARY = 100000,
-    CUDA_LIBRARY_MISSING = 200000
+    CUDA_LIBRARY_MISSING = 200000,
+    CUDA_COMPILER = 300000, /* + the result of NVRTC */
+    CUDA_COMPILER_MISSING = 400000
+};
+/* Machine code, from mem_alloc, and what the compiler had to say (it may be cut). */
+enum { CUDA_IDENTITY = 64 };
+struct cuda_cubin {
+    char *bytes;
+    size_t n;
+    char log[512];
 };
 
 #define CALL(name, text, params, args, count) int(*name) params;

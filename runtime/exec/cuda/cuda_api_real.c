@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <cuda_runtime_api.h>
 #include "runtime/exec/cuda/cuda_library.h"
+#include "runtime/exec/cuda/cuda_nvrtc.h"
 #include "runtime/exec/cuda/cuda_tool.h"
 
 #define UNUSED_CTX (void)ctx
@@ -323,9 +324,44 @@ static int exec_destroy(void *ctx, void *exec)
     return (int)cudaGraphExecDestroy(exec);
 }
 
+static int compiler_find(void *ctx, const char *path, char *identity)
+{
+    return nvrtc_find(ctx, path, identity);
+}
+static int compiler_open(void *ctx, const char *path, void **out)
+{
+    return nvrtc_open(ctx, path, out);
+}
+static int compiler_close(void *ctx, void *compiler)
+{
+    return nvrtc_close(ctx, compiler);
+}
+static int compile(void *ctx, void *compiler, const char *source, int sm, struct cuda_cubin *out)
+{
+    return nvrtc_compile(ctx, compiler, source, sm, out);
+}
+static int module_load(void *ctx, const void *cubin, void **out)
+{
+    UNUSED_CTX;
+    return (int)cudaLibraryLoadData((cudaLibrary_t *)out, cubin, NULL, NULL, 0, NULL, NULL, 0);
+}
+static int module_kernel(void *ctx, void *module, const char *name, const void **out)
+{
+    UNUSED_CTX;
+    return (int)cudaLibraryGetKernel((cudaKernel_t *)out, module, name);
+}
+static int module_close(void *ctx, void *module)
+{
+    UNUSED_CTX;
+    return (int)cudaLibraryUnload(module);
+}
+
 static const char *error_text(void *ctx, int code)
 {
     UNUSED_CTX;
+    if (code >= CUDA_COMPILER) {
+        return nvrtc_error_text(code);
+    }
     if (code >= CUDA_LIBRARY) {
         return library_error_text(code);
     }

@@ -27,11 +27,22 @@ enum {
 struct cuda_step {
     uint32_t op; /* index into the variant's ops */
     uint8_t part;
-    void *library_plan; /* owned; NULL for kernels */
+    void *library_plan;         /* owned; NULL for kernels */
+    struct cuda_kernel *kernel; /* of a group, else NULL */
     struct launch *launch;
     uint32_t n_launch;
     const struct plan_loop *loop; /* of the steps that begin and end one, else NULL */
     int64_t turns;                /* kernel by kernel, of an end: iterations done */
+};
+/* A generated kernel; groups of the same text share one. */
+struct cuda_kernel {
+    struct codegen_kernel made;
+    const struct kargs *k;
+    struct cuda_cubin cubin; /* until it is loaded */
+    bool cached;
+    void *module; /* owned */
+    const void *function;
+    struct cuda_kernel *next;
 };
 /* A run of bytes between buffers that nothing may write (--debug-plan). */
 struct cuda_gap {
@@ -58,7 +69,10 @@ struct exec {
     struct cuda_counter counter;
     struct cuda_api api; /* counting */
     struct cuda_device device;
-    char error[512];
+    char error[512], warning[512];
+    struct cuda_kernel *kernels_made; /* of all variants */
+    uint32_t n_kernel, n_compiled;
+    uint64_t counters; /* place of the zeroed words that generated kernels count with, behind the arena */
     void *stream, *library;
     void *audit; /* options.audit where CUPTI is: owned */
     double context_seconds;
@@ -105,12 +119,36 @@ void cuda_close(struct exec *e);
 
 /* cuda_prepare.c: descriptions; cuda_graph.c: graphs */
 enum status cuda_prepare(struct exec *e, const struct plan *p);
+bool cuda_runs_on_host(const struct plan *p, uint32_t variant); /* init and data phases do */
 enum status cuda_graphs_build(struct exec *e, struct cuda_variant *v);
 enum status cuda_step_issue(struct exec *e,
                             const struct cuda_step *s); /* on the stream, eager or under capture */
 /* The nodes of a step at the end of a graph. */
 enum status cuda_step_add(struct exec *e, void *graph, struct cuda_tail *tail, const struct cuda_step *s);
 void cuda_variants_release(struct exec *e);
+
+/* cuda_groups.c: the kernels of all groups of the plan, out of the cache or compiled; before any step is
+ * described. NVRTC is opened only when something is missing. */
+enum status cuda_groups_prepare(struct exec *e);
+void cuda_groups_release(struct exec *e);
+
+/* cuda_cache.c: one file for each kernel, named by the hash of its source, the compiler, the architecture and
+ * the version of the generator, all of which it holds, besides the machine code and a checksum. Files are
+ * written beside and renamed; when they come to more than LIMIT_CACHE_MIB the longest unused go. */
+struct cuda_cache {
+    char folder[900]; /* "" = none */
+    char compiler[CUDA_IDENTITY];
+    int sm;
+};
+/* The folder: `cache`, or in $XDG_CACHE_HOME or ~/.cache; it need not exist. */
+void cuda_cache_open(struct cuda_cache *c, const char *cache, const char *compiler, int sm);
+/* The machine code of a source, from mem_alloc; false when it is not there or damaged. */
+bool cuda_cache_read(const struct cuda_cache *c, const struct codegen_kernel *kernel, struct cuda_cubin *out);
+/* 0, or the errno of what failed. */
+int cuda_cache_write(const struct cuda_cache *c, const struct codegen_kernel *kernel,
+                     const struct cuda_cubin *in);
+/* Removes what is too much, the longest unused first, and files that a killed process left half-written. */
+void cuda_cache_trim(const struct cuda_cache *c, uint64_t bytes);
 
 /* cuda_loop.c */
 /* Kernels of the steps from .. to - 1, in all iterations of their loops; a library product counts as one.
@@ -140,6 +178,7 @@ enum status cuda_parts_begin(struct exec *e);
 enum status cuda_part_end(struct exec *e, uint8_t part);
 enum status cuda_parts(struct exec *e, double seconds[PART_COUNT]);
 const char *cuda_error_text(struct exec *e);
+const char *cuda_warning_text(struct exec *e);
 
 /* cuda_debug.c. next: the op that runs after this one; it lies behind where a loop has no iterations, and in
  * front where another iteration begins: then nothing dies. */

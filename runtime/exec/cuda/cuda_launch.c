@@ -162,5 +162,6 @@ const struct backend cuda_backend_functions = {
     .profile = cuda_profile,
     .counts = cuda_counts,
     .error = cuda_error_text,
+    .warning = cuda_warning_text,
     .close = cuda_close,
 };

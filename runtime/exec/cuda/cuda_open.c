@@ -29,6 +29,11 @@ const char *cuda_error_text(struct exec *e)
     return e->error;
 }
 
+const char *cuda_warning_text(struct exec *e)
+{
+    return e->warning;
+}
+
 const char *cuda_op_text(const struct exec *e, uint32_t variant, uint32_t op, char *buffer, size_t n)
 {
     const struct plan_op *o = &e->plan->variant[variant].op[op];
@@ -144,17 +149,25 @@ enum status cuda_open(const struct cuda_api *api, const struct backend *b, const
 enum status cuda_device(struct exec *e, struct exec_device *out)
 {
     *out = (struct exec_device){0};
+    char identity[CUDA_IDENTITY];
     CUDA_TRY(e, memory_info, &out->free, &out->memory);
+    int missing = e->api.compiler_find(e->api.ctx, e->options.cuda_path, identity);
+    if (missing && missing != CUDA_COMPILER_MISSING) {
+        return cuda_failed(e, CUDA_CALL_compiler_find, missing);
+    }
     snprintf(out->name, sizeof out->name, "%.127s", e->device.name);
-    snprintf(out->driver, sizeof out->driver, "driver %d.%d, runtime %d.%d, %s", e->device.driver / 1000,
-             e->device.driver % 1000 / 10, e->device.runtime / 1000, e->device.runtime % 1000 / 10,
-             e->library ? e->api.library_text(e->api.ctx, e->library) : "no cublasLt");
+    snprintf(out->driver, sizeof out->driver, "driver %d.%d, runtime %d.%d, %.60s, %s",
+             e->device.driver / 1000, e->device.driver % 1000 / 10, e->device.runtime / 1000,
+             e->device.runtime % 1000 / 10,
+             e->library ? e->api.library_text(e->api.ctx, e->library) : "no cublasLt",
+             missing ? "no NVRTC: one kernel for each operator" : "NVRTC");
     out->context_seconds = e->context_seconds;
     out->target = (struct target){.name = "cuda",
                                   .sm = e->device.sm,
                                   .n_sm = e->device.n_sm,
                                   .memory = out->free,
-                                  .workspace = e->library ? CUDA_WORKSPACE : 0};
+                                  .workspace = e->library ? CUDA_WORKSPACE : 0,
+                                  .groups = !missing};
     return ST_OK;
 }
 
@@ -168,7 +181,8 @@ enum status cuda_arena(struct exec *e, uint64_t bytes)
     void *p = NULL;
     e->ticks = (struct plan_loop){.counter = (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN,
                                   .count = e->options.ticks};
-    int code = e->api.device_alloc(e->api.ctx, e->ticks.counter + PLAN_ALIGN, &p);
+    e->counters = e->ticks.counter + PLAN_ALIGN;
+    int code = e->api.device_alloc(e->api.ctx, e->counters + CODEGEN_COUNTERS * sizeof(uint32_t), &p);
     if (code == CUDA_NO_MEMORY) {
         return cuda_error(e, ST_RESOURCE, "the arena needs %.1f MiB; %.1f of %.1f MiB are free on %s",
                           (double)bytes / 1048576, (double)available / 1048576, (double)total / 1048576,
@@ -180,6 +194,7 @@ enum status cuda_arena(struct exec *e, uint64_t bytes)
     e->arena = p;
     e->bytes = bytes;
     CUDA_TRY(e, fill, e->arena, 0, bytes, e->stream);
+    CUDA_TRY(e, fill, e->arena + e->counters, 0, CODEGEN_COUNTERS * sizeof(uint32_t), e->stream);
     CUDA_TRY(e, stream_sync, e->stream);
     return ST_OK;
 }

@@ -3,7 +3,7 @@
  * later. */
 #include "runtime/exec/cuda/cuda_exec.h"
 
-static bool runs_on_host(const struct plan *p, uint32_t variant)
+bool cuda_runs_on_host(const struct plan *p, uint32_t variant)
 {
     return p->graph->phases.at[p->variant[variant].phase].kind != PHASE_USER;
 }
@@ -54,7 +54,10 @@ static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, st
             return ST_OK;
         }
     }
-    int n = describe(o, &t, scratch);
+    int n = !o->k.group ? describe(o, &t, scratch)
+            : s->kernel ? cuda_group_launch(&o->k, &s->kernel->made.schedule, s->kernel->function,
+                                            e->counters, scratch)
+                        : 0;
     if (n < 0) {
         return unsupported(e, variant, op);
     }
@@ -84,7 +87,6 @@ static enum status describe_variant(struct exec *e, uint32_t variant, struct lau
 {
     const struct plan_variant *pv = &e->plan->variant[variant];
     struct cuda_variant *v = &e->variant[variant];
-    v->step = arena_array(e->memory, struct cuda_step, pv->n_op);
     for (uint32_t i = 0; i < pv->n_op; i++) {
         v->n_step = i + 1; /* so that a failure releases what exists */
         TRY(describe_op(e, variant, i, scratch, &v->step[i]));
@@ -127,7 +129,7 @@ static enum status warm_up(struct exec *e)
 static enum status describe_all(struct exec *e, struct launch *scratch)
 {
     for (uint32_t i = 0; i < e->n_variant; i++) {
-        if (!runs_on_host(e->plan, i)) {
+        if (!cuda_runs_on_host(e->plan, i)) {
             TRY(describe_variant(e, i, scratch));
         }
     }
@@ -137,7 +139,7 @@ static enum status describe_all(struct exec *e, struct launch *scratch)
 static enum status build_all(struct exec *e)
 {
     for (uint32_t i = 0; i < e->n_variant; i++) {
-        if (runs_on_host(e->plan, i)) {
+        if (cuda_runs_on_host(e->plan, i)) {
             continue;
         }
         if (e->options.debug_plan) {
@@ -162,6 +164,10 @@ enum status cuda_prepare(struct exec *e, const struct plan *p)
     e->n_variant = p->n_variant;
     e->variant = arena_array(e->memory, struct cuda_variant, p->n_variant);
     struct launch *scratch = arena_array(e->memory, struct launch, CUDA_MAX_LAUNCHES);
+    for (uint32_t i = 0; i < e->n_variant; i++) {
+        e->variant[i].step = arena_array(e->memory, struct cuda_step, p->variant[i].n_op);
+    }
+    TRY(cuda_groups_prepare(e));
     TRY(describe_all(e, scratch));
     TRY(warm_up(e));
     return build_all(e);
@@ -187,6 +193,7 @@ void cuda_variants_release(struct exec *e)
             }
         }
     }
+    cuda_groups_release(e);
     arena_free(e->memory);
     e->memory = NULL;
     e->variant = NULL;

@@ -1,0 +1,278 @@
+/* The kernel around the walks: pointers, what a thread computes once, rows and their reductions, segments. */
+#include "kernels/codegen/internal.h"
+
+static const char *cell_of(const struct operand *o)
+{
+    return cell_type((enum dtype)o->dtype);
+}
+
+static bool needs_control(const struct group *g)
+{
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        if (g->instr[i].kind == GROUP_SCALAR || g->instr[i].kind == GROUP_CHECK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void pointers(struct frame *f)
+{
+    struct text *t = &f->body;
+    const struct kargs *k = f->k;
+    text_printf(t, "typedef %s I;\ntypedef %s J;\n", f->wide ? "uint64_t" : "uint32_t",
+                f->wide ? "int64_t" : "int32_t");
+    for (uint16_t i = 0; i < k->n_in; i++) {
+        if (f->used[i]) {
+            const char *cell = cell_of(&k->in[i]);
+            text_printf(t, "const %s *const in%u = (const %s *)(arena + p.at[%u]);\n", cell, i, cell, i);
+        }
+    }
+    for (uint16_t i = 0; i < k->n_out; i++) {
+        const char *cell = cell_of(&k->out[i]);
+        text_printf(t, "%s *const out%u = (%s *)(arena + p.at[%u]);\n", cell, i, cell, k->n_in + i);
+    }
+    if (needs_control(f->g)) {
+        text_printf(t, "char *const control = arena + p.at[%u];\n", k->n_in - 1);
+    }
+}
+
+static void fixed_values(struct frame *f)
+{
+    for (uint16_t i = 0; i < f->g->n_instr; i++) {
+        if (f->value[i].fixed) {
+            instr_emit(f, i, -1);
+        }
+    }
+}
+
+static void flat_emit(struct frame *f)
+{
+    const struct codegen_schedule *s = &f->s;
+    struct text *t = &f->body;
+    int64_t once = s->blocks * s->threads * s->vector;
+    const char *first =
+        arena_printf(f->arena, "((I)blockIdx.x * %d + threadIdx.x) * %d", s->threads, s->vector);
+    fixed_values(f);
+    if (once >= f->inside) {
+        text_printf(t, "const I e = %s;\nif (e < %lldu) {\n", first, (long long)f->inside);
+    } else {
+        text_printf(t, "for (I e = %s; e < %lldu; e += %lldu) {\n", first, (long long)f->inside,
+                    (long long)once);
+    }
+    chunk_emit(f, 0);
+    text_printf(t, "}\n");
+}
+
+static int step_of(const struct codegen_schedule *s)
+{
+    return s->form == CODEGEN_COLUMNS ? s->rows : 1;
+}
+
+static bool has_spare_rows(const struct frame *f)
+{
+    return f->s.blocks * f->s.rows > f->rows;
+}
+
+const char *leads_text(struct frame *f, bool any_segment)
+{
+    return arena_printf(f->arena, "lane == 0%s%s", has_spare_rows(f) ? " && live" : "",
+                        f->s.segments > 1 && !any_segment ? " && blockIdx.y == 0" : "");
+}
+
+/* Spare rows of the last block repeat the last row and store nothing. */
+static void row_place(struct frame *f)
+{
+    const struct codegen_schedule *s = &f->s;
+    struct text *t = &f->body;
+    bool side = s->form == CODEGEN_COLUMNS, spare = has_spare_rows(f);
+    int by = side ? s->rows : s->lanes;
+    text_printf(t, "const I lane = threadIdx.x %s %du;\n", side ? "/" : "%", by);
+    text_printf(t, "const I place = (I)blockIdx.x * %du + threadIdx.x %s %du;\n", s->rows, side ? "%" : "/",
+                by);
+    if (spare) {
+        text_printf(t, "const bool live = place < %lldu;\nconst I row = live ? place : %lldu;\n",
+                    (long long)f->rows, (long long)f->rows - 1);
+    } else {
+        text_printf(t, "const I row = place;\n");
+    }
+    coordinates_emit(f, "row", 0, f->n_outer);
+    for (uint32_t c = 0; c < f->n_column; c++) {
+        if (!f->used[c] || f->n_outer == 0) {
+            continue;
+        }
+        text_printf(t, "const J b%u = 0", c);
+        for (int a = 0; a < f->n_outer; a++) {
+            if (f->stride[c][a] != 0) {
+                text_printf(t, " + x%d * (%lld)", a, (long long)f->stride[c][a]);
+            }
+        }
+        text_printf(t, ";\n");
+    }
+}
+
+static void row_stores(struct frame *f, int level)
+{
+    const struct group *g = f->g;
+    for (uint16_t i = 0; i < g->n_store; i++) {
+        const struct value *v = &f->value[g->store[i].value];
+        uint32_t c = column_out(f, g->store[i].operand);
+        if (v->full || v->level != level) {
+            continue;
+        }
+        text_printf(
+            &f->body, "if (%s%s) {\nout%u[%s] = %s;\n}\n", leads_text(f, level > 0),
+            first_text(f, c, 0, f->n_outer), g->store[i].operand,
+            f->n_outer > 0 ? arena_printf(f->arena, "b%u", c) : "0",
+            store_text(f, (enum dtype)g->instr[g->store[i].value].dtype, ssa_name(f, g->store[i].value, -1)));
+    }
+}
+
+/* a<i> of all lanes as one. */
+static void fold(struct frame *f, uint16_t i)
+{
+    const struct codegen_schedule *s = &f->s;
+    const char *name = reduce_struct(f, &f->g->instr[i]);
+    int step = step_of(s);
+    bool shared = s->lanes > 1 && s->lanes * step > 32;
+    text_printf(&f->body, "a%u = gml_fold<%s, %d, %d>(a%u, ", i, name, s->lanes, step, i);
+    if (shared) {
+        text_printf(&f->body, "shared%u);\n", i);
+    } else {
+        text_printf(&f->body, "(%s::T *)0);\n", name);
+    }
+}
+
+static void finish(struct frame *f, uint16_t i)
+{
+    const struct group_instr *in = &f->g->instr[i];
+    const char *name = reduce_struct(f, in);
+    const char *x =
+        arena_printf(f->arena, "%s::finish(a%u, (%s::T)%lldll)", name, i, name, (long long)f->inside);
+    text_printf(&f->body, "const %s r%u = %s;\n", value_type((enum dtype)in->dtype), i,
+                in->dtype == DT_I32 ? arena_printf(f->arena, "(int32_t)%s", x)
+                                    : round_text(f, (enum dtype)in->dtype, x));
+}
+
+static bool is_fold(const struct frame *f, uint16_t i, int level)
+{
+    return f->g->instr[i].kind == GROUP_REDUCE && f->value[i].level == level;
+}
+
+static void row_values(struct frame *f, int level)
+{
+    const struct group *g = f->g;
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        const struct value *v = &f->value[i];
+        if (is_fold(f, i, level)) {
+            if (f->s.segments == 1) {
+                fold(f, i);
+            }
+            finish(f, i);
+        } else if (!v->fixed && !v->full && v->level == level) {
+            instr_emit(f, i, -1);
+        }
+    }
+    row_stores(f, level);
+}
+
+static void walk(struct frame *f, int number)
+{
+    const struct codegen_schedule *s = &f->s;
+    struct text *t = &f->body;
+    int step = s->lanes * s->vector;
+    folds_emit(f, number);
+    if (s->kept) {
+        bool exact = (int64_t)s->chunks * step == f->inside;
+        text_printf(t,
+                    "#pragma unroll\nfor (int c = 0; c < %d; c++) {\nconst I e = (c * %du + lane) * %du;\n",
+                    s->chunks, s->lanes, s->vector);
+        text_printf(t, exact ? "{\n" : "if (e < %lldu) {\n", (long long)f->inside);
+        chunk_emit(f, number);
+        text_printf(t, "}\n}\n");
+        return;
+    }
+    if (s->segments > 1) {
+        text_printf(
+            t, "const I from = (I)blockIdx.y * %lldu, to = from + %lldu < %lldu ? from + %lldu : %lldu;\n",
+            (long long)s->segment, (long long)s->segment, (long long)f->inside, (long long)s->segment,
+            (long long)f->inside);
+    }
+    text_printf(t, "#pragma unroll 4\nfor (I e = %slane * %du; e < ", s->segments > 1 ? "from + " : "",
+                s->vector);
+    text_printf(t, s->segments > 1 ? "to" : "%lldu", (long long)f->inside);
+    text_printf(t, "; e += %du) {\n", step);
+    chunk_emit(f, number);
+    text_printf(t, "}\n");
+}
+
+/* What each segment left is added up by the last block of these rows to come by. */
+static void segments_emit(struct frame *f)
+{
+    const struct codegen_schedule *s = &f->s;
+    struct text *t = &f->body;
+    const struct group *g = f->g;
+    uint32_t work = f->k->n_in + (uint32_t)f->k->n_out;
+    int n = 0, all = 0;
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        all += is_fold(f, i, 1);
+    }
+    int64_t apart = (int64_t)f->k->work_bytes / all / 8 * 8;
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        if (is_fold(f, i, 1)) {
+            const char *name = reduce_struct(f, &g->instr[i]);
+            text_printf(t, "%s::T volatile *const part%u = (%s::T volatile *)(arena + p.at[%u] + %lldll);\n",
+                        name, i, name, work, (long long)(apart * n++));
+            fold(f, i);
+            text_printf(t, "if (%s) {\npart%u[(I)blockIdx.y * %lldu + row] = a%u;\n}\n", leads_text(f, true),
+                        i, (long long)f->rows, i);
+        }
+    }
+    text_printf(t, "if (!gml_last((uint32_t *)(arena + p.at[%u]) + blockIdx.x, %lldu)) {\nreturn;\n}\n",
+                work + 1, (long long)s->segments);
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        if (is_fold(f, i, 1)) {
+            const char *name = reduce_struct(f, &g->instr[i]);
+            text_printf(
+                t,
+                "a%u = %s::first();\nfor (I e = lane; e < %lldu; e += %du) {\na%u = %s::fold(a%u, part%u[e * "
+                "%lldu + row]);\n}\n",
+                i, name, (long long)s->segments, s->lanes, i, name, i, i, (long long)f->rows);
+            fold(f, i);
+        }
+    }
+}
+
+static void rows_emit(struct frame *f)
+{
+    const struct codegen_schedule *s = &f->s;
+    int step = step_of(s);
+    for (uint16_t i = 0; i < f->g->n_instr && s->lanes > 1 && s->lanes * step > 32; i++) {
+        if (f->g->instr[i].kind == GROUP_REDUCE) {
+            text_printf(&f->body, "__shared__ %s::T shared%u[%d];\n", reduce_struct(f, &f->g->instr[i]), i,
+                        s->threads / 32 * (step < 32 ? step : 32));
+        }
+    }
+    row_place(f);
+    fixed_values(f);
+    kept_emit(f);
+    for (int level = 0; level <= f->walks; level++) {
+        if (level == 1 && s->segments > 1) {
+            segments_emit(f);
+        }
+        row_values(f, level);
+        if (level < f->walks) {
+            walk(f, level);
+        }
+    }
+}
+
+void kernel_emit(struct frame *f)
+{
+    pointers(f);
+    if (is_flat(f)) {
+        flat_emit(f);
+    } else {
+        rows_emit(f);
+    }
+}

@@ -1,0 +1,195 @@
+/* What generated kernels compute, without a GPU: their text is compiled as C++ over host.cuh and run on the
+ * host, where the values must be those of the CPU kernels one by one. Each batch of groups is one library. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "kernels/codegen/internal.h"
+#include "kernels/vocab.h"
+#include "tests/suite.h"
+#include "tools/random/groups.h"
+
+enum { IMAGE = 256 << 20, BATCH = 48, RANDOM = 96 };
+static char folder[] = "/tmp/gml_values.XXXXXX";
+
+typedef void (*run_fn)(char *arena, const uint64_t *places, unsigned threads, unsigned x, unsigned y);
+struct library {
+    void *file;
+    bool *diverged;
+};
+
+static double erfinv_host(double x)
+{
+    return gml_erfinv_f64(x);
+}
+
+/* The text behind what all kernels stand on. */
+static const char *own_text(const struct codegen_kernel *k)
+{
+    const char *prelude = strstr(k->source, (const char *)codegen_prelude);
+    ck_assert_ptr_nonnull(prelude);
+    return prelude + codegen_prelude_bytes;
+}
+
+/* It in a namespace, and a way to call the kernel. */
+static void write_kernel(FILE *f, const struct codegen_kernel *k)
+{
+    const char *rest = own_text(k);
+    bool waits = strstr(rest, "gml_fold<") || strstr(rest, "gml_last(");
+    fprintf(f,
+            "namespace n_%s {\n%s"
+            "struct call { char *arena; gml_places p; };\n"
+            "static void body(void *what) { call *c = (call *)what; %s(c->arena, c->p); }\n"
+            "extern \"C\" void run_%s(char *arena, const uint64_t *at, unsigned threads, unsigned x, "
+            "unsigned y)\n"
+            "{\ncall c = {arena};\nmemcpy(&c.p, at, sizeof c.p);\nhost_launch(body, &c, %d, threads, x, "
+            "y);\n}\n}\n",
+            k->name, rest, k->name, k->name, waits);
+}
+
+static bool seen_before(const struct codegen_kernel *k, uint32_t i)
+{
+    for (uint32_t j = 0; j < i; j++) {
+        if (strcmp(k[j].name, k[i].name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A name is empty where there is nothing to do. */
+static struct codegen_kernel *make_kernels(struct group_image *g)
+{
+    struct codegen_kernel *k = arena_array(g->memory, struct codegen_kernel, g->at.n);
+    for (uint32_t i = 0; i < g->at.n; i++) {
+        if (!codegen_group(&g->at.at[i].op.k, g->memory, &k[i])) {
+            k[i].name[0] = 0;
+        }
+    }
+    return k;
+}
+
+static struct library compile(const struct codegen_kernel *k, uint32_t n)
+{
+    char path[128], command[512];
+    snprintf(path, sizeof path, "%s/kernels.cc", folder);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "#include \"" GML_SOURCE "/tests/random/host.cuh\"\n%s%s", (const char *)codegen_vocab,
+            (const char *)codegen_prelude);
+    for (uint32_t i = 0; i < n; i++) {
+        if (k[i].name[0] && !seen_before(k, i)) {
+            write_kernel(f, &k[i]);
+        }
+    }
+    ck_assert_int_eq(fclose(f), 0);
+    snprintf(
+        command, sizeof command,
+        "c++ -std=c++17 -O1 -ffp-contract=off -fwrapv -w -fPIC -shared -U_FORTIFY_SOURCE -o %s/kernels.so %s",
+        folder, path);
+    ck_assert_int_eq(system(command), 0);
+    snprintf(path, sizeof path, "%s/kernels.so", folder);
+    struct library l = {.file = dlopen(path, RTLD_NOW | RTLD_LOCAL)};
+    ck_assert_msg(l.file, "%s", dlerror());
+    l.diverged = dlsym(l.file, "host_diverged");
+    *(double (**)(double))dlsym(l.file, "host_erfinv") = erfinv_host;
+    return l;
+}
+
+static void run_case(const struct group_image *g, struct library *l, const struct group_case *c,
+                     const struct codegen_kernel *k, char *got)
+{
+    uint64_t places[CODEGEN_PLACES];
+    char name[64];
+    if (!k->name[0]) {
+        return;
+    }
+    snprintf(name, sizeof name, "run_%s", k->name);
+    run_fn run = (run_fn)dlsym(l->file, name);
+    ck_assert_ptr_nonnull(run);
+    ck_assert_int_gt(codegen_places(&c->op.k, g->used, places), 0);
+    run(got, places, (unsigned)k->schedule.threads, (unsigned)k->schedule.blocks,
+        (unsigned)(k->schedule.segments > 0 ? k->schedule.segments : 1));
+    ck_assert_msg(!*l->diverged, "%s: threads of a block part at a barrier\n%s", c->text, k->source);
+}
+
+/* All inputs are as they were, all counters 0. */
+static void check_rest(const struct group_image *g, const char *got)
+{
+    for (uint32_t i = 0; i < g->place.n; i++) {
+        const struct group_place *p = &g->place.at[i];
+        ck_assert_msg(p->made || memcmp(g->image + p->offset, got + p->offset, p->bytes) == 0,
+                      "input %u was written to", i);
+    }
+    for (uint32_t i = 0; i < CODEGEN_COUNTERS; i++) {
+        ck_assert_uint_eq(((const uint32_t *)(got + g->used))[i], 0);
+    }
+}
+
+static void check_image(struct group_image *g)
+{
+    struct codegen_kernel *k = make_kernels(g);
+    struct library l = compile(k, g->at.n);
+    uint64_t bytes = g->used + CODEGEN_COUNTERS * sizeof(uint32_t);
+    char *got = mem_alloc(bytes);
+    memcpy(got, g->image, g->used);
+    memset(got + g->used, 0, CODEGEN_COUNTERS * sizeof(uint32_t));
+    for (uint32_t i = 0; i < g->at.n; i++) {
+        run_case(g, &l, &g->at.at[i], &k[i], got);
+        group_reference(g, &g->at.at[i].op.k);
+        double d = group_difference(&g->at.at[i], g->image, got);
+        ck_assert_msg(d <= 1, "%s: %.3g of what is allowed\n%s", g->at.at[i].text, d, own_text(&k[i]));
+    }
+    check_rest(g, got);
+    mem_free(got, bytes);
+    dlclose(l.file);
+}
+
+START_TEST(handmade)
+{
+    struct group_image g;
+    group_image_open(&g, IMAGE);
+    group_handmade(&g);
+    check_image(&g);
+    group_image_close(&g);
+}
+END_TEST
+
+START_TEST(drawn)
+{
+    for (uint64_t seed = 0; seed < RANDOM; seed += BATCH) {
+        struct group_image g;
+        group_image_open(&g, IMAGE);
+        for (uint64_t i = 0; i < BATCH; i++) {
+            group_random(&g, 1000 + seed + i);
+        }
+        check_image(&g);
+        group_image_close(&g);
+    }
+}
+END_TEST
+
+static void setup(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+static void teardown(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+int main(void)
+{
+    TCase *t = tcase_create("group values");
+    tcase_set_timeout(t, 300);
+    if (system("c++ --version > /dev/null 2>&1") != 0) {
+        printf("there is no c++ here: nothing was run\n");
+        return 0;
+    }
+    tcase_add_unchecked_fixture(t, setup, teardown);
+    tcase_add_test(t, handmade);
+    tcase_add_test(t, drawn);
+    return suite_run("group values", t, CK_NOFORK);
+}
