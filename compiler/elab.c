@@ -84,6 +84,7 @@ static void start(struct elab *e, struct graph *from)
     e->vars.n = 0;
     e->insts.n = e->frozen.n = 0;
     e->inst_paths = (struct name_table){0};
+    e->stored = (struct name_table){0};
     for (uint32_t i = 0; i < e->facts.late.n; i++) {
         vec_push(e->arena, &e->found.late, e->facts.late.at[i]);
     }

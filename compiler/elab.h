@@ -366,6 +366,7 @@ struct elab {
     trees;                    /* those of the facts first, so that their places are known from the start */
     VEC(bool) tree_used;      /* by tree: this attempt asked for it */
     VEC(struct inst *) insts; /* that have a name, by path */
+    struct name_table stored; /* keys of the variables of the graph; find_variable keeps it up */
     struct name_table inst_paths;
     VEC(struct inst *) frozen; /* what frozen(..) made */
     const char *label;         /* the name that the value of the call at hand gets; for frozen */
@@ -652,6 +653,8 @@ struct value make_instance(struct elab *e, struct ast *a, struct env *env, const
 bool instance_ready(struct elab *e, struct inst *i);
 struct value instance_member(struct elab *e, struct inst *i, const char *name, struct span at);
 struct value apply_instance(struct elab *e, struct inst *i, struct args *a, struct env *env, struct ast *at);
+/* The variable with this key; 0 if there is none yet. */
+uint32_t find_variable(struct elab *e, const char *key);
 uint32_t add_variable(struct elab *e, const struct var *v, const struct var_info *info);
 void declare_param(struct elab *e, struct ast *a, struct env *env);
 void declare_state(struct elab *e, struct ast *a, struct env *env);

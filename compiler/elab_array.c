@@ -70,7 +70,7 @@ uint32_t rolled_member(struct elab *e, const struct rolled *r, uint32_t var, uin
 {
     const struct var *first = &e->g->vars.at[var];
     const char *rest = first->key + strlen(r->at[0]->path);
-    uint32_t other = graph_find_var(e->g, arena_printf(e->arena, "%s%s", r->at[k]->path, rest));
+    uint32_t other = find_variable(e, arena_printf(e->arena, "%s%s", r->at[k]->path, rest));
     if (!other || !type_equal(&first->type, &e->g->vars.at[other].type)) {
         fail(e, DIAG_E2101, at, "%s is %s, %s%s is %s: the instances of a scan are alike", first->key,
              type_text(e->g, &first->type), r->at[k]->path, rest,

@@ -193,8 +193,8 @@ bool check_overrides(struct elab *e)
     bool ok = true;
     for (uint32_t i = 0; i < e->options->n_override; i++) {
         const char *key = e->options->override[i];
-        if (!graph_find_var(e->g, arena_printf(e->arena, "override.%s", key)) &&
-            !graph_find_var(e->g, arena_printf(e->arena, "file.%s", key))) {
+        if (!find_variable(e, arena_printf(e->arena, "override.%s", key)) &&
+            !find_variable(e, arena_printf(e->arena, "file.%s", key))) {
             fail(e, DIAG_U1002, NO_SPAN, "--override: the model has no named draw and no file(..) `%s`", key);
             add_file_names(e);
             help_names(e, key, e->draw_keys.name, e->draw_keys.n);

@@ -38,7 +38,7 @@ static uint32_t file_var(struct elab *e, const struct var *want, const char *key
     for (uint32_t k = 0;; k++) {
         const char *full =
             k ? arena_printf(e->arena, "file.%s#%u", key, k) : arena_printf(e->arena, "file.%s", key);
-        uint32_t i = graph_find_var(e->g, full);
+        uint32_t i = find_variable(e, full);
         const struct var *v = i ? &e->g->vars.at[i] : NULL;
         if (v && type_equal(&v->type, &want->type) && same_text(v->file, want->file) &&
             same_text(v->array, want->array)) {

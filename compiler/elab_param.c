@@ -18,6 +18,13 @@ static struct span outer_site(struct elab *e)
     }
     return f ? f->call : NO_SPAN;
 }
+uint32_t find_variable(struct elab *e, const char *key)
+{
+    while (e->stored.n + 1 < e->g->vars.n) {
+        names_push(e, &e->stored, e->g->vars.at[e->stored.n + 1].key);
+    }
+    return (uint32_t)(names_find(&e->stored, key) + 1);
+}
 uint32_t add_variable(struct elab *e, const struct var *v, const struct var_info *info)
 {
     vec_push(e->g->arena, &e->g->vars, *v);

@@ -351,7 +351,7 @@ static bool leaves_known(struct elab *e, uint32_t tree)
     const struct tree_facts *d = directory(e, tree);
     struct tree *t = &e->g->trees.at[tree];
     for (uint32_t i = 0; d && i < d->leaf.n; i++) {
-        t->leaf[i] = graph_find_var(e->g, d->leaf.at[i]);
+        t->leaf[i] = find_variable(e, d->leaf.at[i]);
         if (!t->leaf[i]) {
             return false;
         }
@@ -805,7 +805,7 @@ static void fill_tree(struct elab *e, uint32_t tree, const struct tree_facts *f)
     t->leaf = arena_array(e->g->arena, uint32_t, f->leaf.n ? f->leaf.n : 1);
     t->n_leaf = f->leaf.n;
     for (uint32_t i = 0; i < f->leaf.n; i++) {
-        t->leaf[i] = graph_find_var(e->g, f->leaf.at[i]);
+        t->leaf[i] = find_variable(e, f->leaf.at[i]);
         e->g->vars.at[t->leaf[i]].tree = tree + 1;
         e->g->vars.at[t->leaf[i]].leaf = i;
     }
