@@ -368,8 +368,7 @@ static const struct tame tame[] = {
 static bool draw_inputs(struct maker *m, const struct tame *row, uint16_t *in)
 {
     const struct op_info *info = &op_table[row->op];
-    static const enum dtype first[] = {[SIG_LOGIC] = DT_BOOL, [SIG_CHOOSE] = DT_BOOL};
-    enum dtype t = first[info->sig];
+    enum dtype t = info->sig == SIG_LOGIC || info->sig == SIG_CHOOSE ? DT_BOOL : DT_NONE;
     if (info->sig == SIG_NUMBER || info->sig == SIG_COMPARE || info->sig == SIG_EQUAL ||
         info->sig == SIG_CAST) {
         static const enum dtype any[] = {DT_NONE, DT_NONE, DT_I32, DT_BOOL};
