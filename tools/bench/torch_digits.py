@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The peer of `gmlrun bench models/digits.gml`: the same network, batch and optimizer in PyTorch, on one GPU.
+"""The peer of `gmlrun bench models/digits.gml`: the same network, batch and optimizer in PyTorch: python3 torch_digits.py digits.npz [--cpu].
 
 Prints one JSON line: median microseconds of a training step, eager, with torch.compile, and as a CUDA graph of the whole step. Each row is a whole
 step: the batch is gathered on the device by a permutation drawn once per epoch, then forward, loss, backward, AdamW (fused, capturable).
-TF32 is off, as in gml's default. Times are wall-clock over 300 steps after warm-up, median of 7.
+TF32 is off, as in gml's default. With --cpu there are no graphs, and as many threads as the process may use. Times are wall-clock over 300 steps after warm-up, median of 7.
 """
 import json
 import statistics
@@ -15,11 +15,12 @@ import torch
 import torch.nn.functional as F
 
 BATCH, REPEATS, STEPS = 128, 7, 300
+DEVICE = "cpu" if "--cpu" in sys.argv else "cuda"
 
 
 def network():
     layer, relu, drop = torch.nn.Linear, torch.nn.ReLU, torch.nn.Dropout
-    return torch.nn.Sequential(layer(64, 256), relu(), drop(0.1), layer(256, 128), relu(), drop(0.1), layer(128, 10)).cuda()
+    return torch.nn.Sequential(layer(64, 256), relu(), drop(0.1), layer(256, 128), relu(), drop(0.1), layer(128, 10)).to(DEVICE)
 
 
 def make_step(x, y, compiled):
@@ -28,10 +29,10 @@ def make_step(x, y, compiled):
     decay = [p for p in net.parameters() if p.ndim > 1]
     plain = [p for p in net.parameters() if p.ndim == 1]
     opt = torch.optim.AdamW([{"params": decay, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}], lr=1e-3,
-                            fused=True, capturable=True)
-    order = torch.randperm(len(x), device="cuda")
-    at = torch.zeros((), dtype=torch.long, device="cuda")
-    lanes = torch.arange(BATCH, device="cuda")
+                            fused=True, capturable=DEVICE == "cuda")
+    order = torch.randperm(len(x), device=DEVICE)
+    at = torch.zeros((), dtype=torch.long, device=DEVICE)
+    lanes = torch.arange(BATCH, device=DEVICE)
 
     def step():
         rows = order[(at + lanes) % len(x)]
@@ -56,28 +57,35 @@ def captured(step):
     return graph.replay
 
 
-def measure(step):
-    for _ in range(30):
+def wait():
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+
+
+def measure(step, steps=STEPS, repeats=REPEATS):
+    for _ in range(steps // 10):
         step()
     times = []
-    for _ in range(REPEATS):
-        torch.cuda.synchronize()
+    for _ in range(repeats):
+        wait()
         start = time.perf_counter()
-        for _ in range(STEPS):
+        for _ in range(steps):
             step()
-        torch.cuda.synchronize()
-        times.append((time.perf_counter() - start) / STEPS * 1e6)
+        wait()
+        times.append((time.perf_counter() - start) / steps * 1e6)
     return statistics.median(times)
 
 
 def main():
     data = np.load(sys.argv[1])
     train = data["split"] == b"train"
-    x = torch.tensor(data["images"][train].astype(np.float32) / 16).cuda()
-    y = torch.tensor(data["labels"][train].astype(np.int64)).cuda()
+    x = torch.tensor(data["images"][train].astype(np.float32) / 16).to(DEVICE)
+    y = torch.tensor(data["labels"][train].astype(np.int64)).to(DEVICE)
     result = {"torch": torch.__version__, "eager_us": measure(make_step(x, y, False))}
-    for name, make in (("graph_us", lambda: captured(make_step(x, y, False))), ("compile_us", lambda: make_step(x, y, True)),
-                       ("compile_graph_us", lambda: captured(make_step(x, y, True)))):
+    more = [("compile_us", lambda: make_step(x, y, True))]
+    if DEVICE == "cuda":
+        more += [("graph_us", lambda: captured(make_step(x, y, False))), ("compile_graph_us", lambda: captured(make_step(x, y, True)))]
+    for name, make in more:
         try:
             result[name] = measure(make())
         except Exception as error:
