@@ -190,6 +190,7 @@ enum status gml_elaborate(struct arena *a, const char *path, const char *text, u
             return diag_worst(sink) ? diag_worst(sink) : ST_MODEL;
         }
         if (same_facts(&e->facts, &e->found)) {
+            lint_scans(e);
             if (!check_overrides(e)) {
                 return diag_worst(sink);
             }

@@ -822,6 +822,8 @@ uint16_t enter_phase(struct elab *e, uint16_t phase);
 /* The op id of the next draw in the text of the instance (or variable) at that path, here draw_path(e). */
 uint64_t draw_id(struct elab *e, const char *path);
 const char *draw_path(struct elab *e);
+/* elab_lint.c. Warns of scans of which nothing is used. */
+void lint_scans(struct elab *e);
 /* elab_file.c. The text behind a declared type, which a call of `file` in it needs. */
 struct declared {
     const struct ast *text; /* without parentheses; set by eval_declared */

@@ -27,6 +27,7 @@ static bool parts_of(struct elab *e, struct bcall *c, struct value **at, uint32_
     }
     return *n != 0;
 }
+#define LISTED "the parts, or one list of them; an axis is named, as in stack([a, b], axis = 1)"
 /* Leaf by leaf where the parts are records. */
 static struct value join_records(struct elab *e, struct bcall *c, const struct value *at, uint32_t n,
                                  struct value (*join)(struct elab *, struct bcall *, const struct value *,
@@ -77,7 +78,9 @@ static struct value concat_parts(struct elab *e, struct bcall *c, const struct v
             return with_help(e,
                              fail(e, DIAG_E2023, c->span_at, "`concat` joins tensors, part %u is %s", i + 1,
                                   value_text(e, at[i])),
-                             "stack([a, b]) joins numbers, append(list, x) makes a list longer");
+                             at[i].kind == V_LIST
+                                 ? LISTED
+                                 : "stack([a, b]) joins numbers, append(list, x) makes a list longer");
         }
     }
     int rank = tensor_type(e, at[0]).rank, axis = rank - 1;
@@ -135,7 +138,8 @@ static struct value stack_parts(struct elab *e, struct bcall *c, const struct va
                        : with_help(e,
                                    fail(e, DIAG_E2023, c->span_at, "`stack` joins tensors, part %u is %s",
                                         i + 1, value_text(e, at[i])),
-                                   "values that are no tensors stay in a list");
+                                   at[i].kind == V_LIST ? LISTED
+                                                        : "values that are no tensors stay in a list");
         }
         struct type own = tensor_type(e, part[i]), to = {.rank = own.rank + 1};
         for (int k = 0; k < to.rank && to.rank <= LIMIT_RANK; k++) {

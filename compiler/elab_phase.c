@@ -313,16 +313,24 @@ static void add_metric(struct elab *e, const char *name, struct value v, enum me
     struct metric m = {.name = name, .mode = mode, .span = at, .value = reported(e, n)};
     vec_push(e->g->arena, &p->metrics, m);
 }
-/* Two optimizers of one phase may both report `grad_norm`: the second gets the name of its instance in front.
- */
+/* Two optimizers of one phase may both report `grad_norm`: the second gets the name of its minimize in front,
+ * text of another instance the last name of its path; where that is taken too, all of the path. */
 static const char *metric_name(struct elab *e, const char *name)
 {
     const struct inst *i = e->frame ? e->frame->inst : NULL;
-    if (!i || i == e->root || !find_metric(&e->g->phases.at[e->b.phase], name)) {
+    struct phase *p = &e->g->phases.at[e->b.phase];
+    if (!i || i == e->root || !find_metric(p, name)) {
         return name;
     }
-    const char *dot = strrchr(i->path, '.');
-    return join_path(e, dot ? dot + 1 : i->path, name);
+    const char *top = arena_printf(e->arena, "opt.%s.", p->name), *own = strrchr(i->path, '.');
+    size_t n = strlen(top);
+    own = own ? own + 1 : i->path;
+    if (!strncmp(i->path, top, n)) {
+        const char *rest = i->path + n;
+        own = intern_n(e->names, rest, strcspn(rest, "."));
+    }
+    const char *full = join_path(e, own, name);
+    return find_metric(p, full) ? join_path(e, i->path, name) : full;
 }
 /* Only the aggregates are at hand, where the expression is computed: on the host, from slots. */
 static void check_made(struct elab *e, uint32_t phase, struct span at)
@@ -647,6 +655,21 @@ static void add_minimizes(struct elab *e, struct ast *a, val loss, val when, con
         }
     }
 }
+/* `next` writes the same tree, in the text of the optimizer or above. */
+static bool written_already(struct elab *e, uint32_t tree, struct ast *a)
+{
+    const struct phase *p = &e->g->phases.at[e->b.phase];
+    for (uint32_t i = 0; i < p->commits.n; i++) {
+        if (p->commits.at[i].tree == tree + 1) {
+            fail(e, DIAG_E3020, p->commits.at[i].span,
+                 "`next` writes all the parameters that `minimize %s` moves", a->name);
+            diag_label(e->sink, a->span, "moved here");
+            diag_help(e->sink, "an average of them is a copy: `let ema = frozen(net)`");
+            return true;
+        }
+    }
+    return false;
+}
 void do_minimize(struct elab *e, struct ast *a, struct env *env)
 {
     struct phase *p = &e->g->phases.at[e->b.phase];
@@ -683,6 +706,9 @@ void do_minimize(struct elab *e, struct ast *a, struct env *env)
     build_at(e, a->span);
     if (r.kind == V_TREE) {
         r = tree_masked(e, r, 0);
+        if (written_already(e, moved.part->tree, a)) {
+            return;
+        }
         struct commit c = {.tree = moved.part->tree + 1, .value = r.node, .guard = when, .span = a->span};
         vec_push(e->g->arena, &e->g->phases.at[e->b.phase].commits, c);
     } else if (!is_poison(r)) {

@@ -8,13 +8,35 @@ static uint32_t add_stmt(struct elab *e, enum run_kind kind, struct span at)
     vec_push(e->g->arena, &e->g->run, s);
     return e->g->run.n - 1;
 }
+/* Whether a value is made of whole numbers and sizes alone. */
+static bool is_count(struct value v)
+{
+    bool is = v.kind == V_DIM || (v.kind == V_NUM && (v.is_int || v.live));
+    if (v.kind != V_NUM || !v.live) {
+        return is;
+    }
+    is = v.live->n || v.live->kind == LIVE_DIM || (v.live->kind == LIVE_KNOB && v.is_int);
+    for (uint32_t i = 0; i < v.live->n; i++) {
+        is &= is_count(v.live->in[i]);
+    }
+    return is;
+}
+static void count_with(struct elab *e, struct value v)
+{
+    if (v.kind == V_NUM && v.live && v.live->kind == LIVE_KNOB) {
+        config_count(e, e->g->configs.at[v.live->index].name);
+    }
+    for (uint32_t i = 0; v.kind == V_NUM && v.live && i < v.live->n; i++) {
+        count_with(e, v.live->in[i]);
+    }
+}
 /* A number of launches or rounds. A live config that only counts becomes a dimension, which can be set at
  * load. */
 static bool want_count(struct elab *e, struct ast *a, const char *what, dim *out)
 {
     struct value v = eval(e, a, e->modules.at[0]->env);
-    if (v.kind == V_NUM && v.live && v.live->kind == LIVE_KNOB && v.is_int) {
-        config_count(e, e->g->configs.at[v.live->index].name);
+    if (v.kind == V_NUM && v.live && is_count(v)) {
+        count_with(e, v);
         *out = dim_const(&e->g->dims, (int64_t)v.num);
         return true;
     }

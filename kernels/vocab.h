@@ -3,9 +3,9 @@
  * `T` names the working type (f32, f64 or i32) where a formula is used. C takes exp, log, tanh ... from
  * <tgmath.h>, C++ has overloads. Semantics: NaN wins in max2/min2 and goes through sign1; integer arithmetic
  * wraps (build C with -fwrapv); integer division by zero gives 0 and never traps; floor_div and floor_mod
- * follow the sign of the divisor, and x == floor_div(x, y) * y + floor_mod(x, y) up to rounding; a float
- * becomes an i32 by truncation, saturating, NaN gives 0; a number becomes true unless it is 0 (NaN is true);
- * same_bits makes an i32 of an f32 and an f32 of an i32, for f64 by way of f32.
+ * follow the sign of the divisor (0 too), and x == floor_div(x, y) * y + floor_mod(x, y) up to rounding; a
+ * float becomes an i32 by truncation, saturating, NaN gives 0; a number becomes true unless it is 0 (NaN is
+ * true); same_bits makes an i32 of an f32 and an f32 of an i32, for f64 by way of f32.
  */
 #ifndef GML_KERNELS_VOCAB_H
 #define GML_KERNELS_VOCAB_H
@@ -58,12 +58,12 @@ GML_INLINE int32_t gml_mod_i32(int32_t x, int32_t y)
 GML_INLINE float gml_mod_f32(float x, float y)
 {
     float r = fmodf(x, y);
-    return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+    return r == 0 ? copysignf(0, y) : (r < 0) != (y < 0) ? r + y : r;
 }
 GML_INLINE double gml_mod_f64(double x, double y)
 {
     double r = fmod(x, y);
-    return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+    return r == 0 ? copysign(0, y) : (r < 0) != (y < 0) ? r + y : r;
 }
 /* The quotient that belongs to the modulus: floor(x / y) alone can round up to the next integer. */
 GML_INLINE float gml_div_f32(float x, float y)

@@ -137,6 +137,17 @@ static void sync_folder(struct arena *a, const char *path)
 }
 
 /* Writes to what stays where it is: /dev/null, /dev/stdout. */
+bool file_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+const char *path_in(struct arena *a, const char *folder, const char *path)
+{
+    bool as_is = !path[0] || path[0] == '/' || !folder[0];
+    return as_is ? path : arena_printf(a, "%s/%s", folder, path);
+}
+
 static enum status device_write(const char *path, const void *bytes, size_t n, struct diag_sink *sink)
 {
     int fd = io_seam.open(path, O_WRONLY, 0);

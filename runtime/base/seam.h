@@ -31,6 +31,11 @@ extern struct clock_seam clock_seam;
  * max. Codes F0101 (not there), R1001 (cannot open/read), R1002 (too large). */
 MUST_CHECK enum status file_read(struct arena *a, const char *path, uint64_t max, char **text, size_t *n,
                                  struct diag_sink *sink);
+/* Whether two paths lead to one file that is there. */
+bool file_same(const char *a, const char *b);
+/* `path` as the text of a model in `folder` means it: as it is when it is absolute, or empty, or folder is
+ * "". */
+const char *path_in(struct arena *a, const char *folder, const char *path);
 /* Writes path.tmp, fsyncs, renames into place: the old file stays whole until the new one is. A character
  * device
  * (/dev/null) is written itself. Code R1003. */

@@ -60,11 +60,7 @@ static const char *path_of(struct arena *a, const struct data *d, const char *fo
             return over[i].file;
         }
     }
-    if (!d->path) {
-        return "";
-    }
-    bool as_is = !d->path[0] || d->path[0] == '/' || !folder[0];
-    return as_is ? d->path : arena_printf(a, "%s/%s", folder, d->path);
+    return d->path ? path_in(a, folder, d->path) : "";
 }
 
 static enum status check_overrides(const struct graph *g, const struct data_override *over, uint32_t n_over,

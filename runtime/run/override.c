@@ -140,9 +140,8 @@ enum status fill_files(struct run *r)
     for (uint32_t i = 1; i < r->graph->vars.n && st == ST_OK; i++) {
         const struct var *v = &r->graph->vars.at[i];
         if (v->file && !override_of(r, v)) {
-            bool as_is = v->file[0] == '/' || !r->o->folder[0];
             struct filling f = {i, arena_printf(a, "file `%s`", v->key + strlen("file.")),
-                                as_is ? v->file : arena_printf(a, "%s/%s", r->o->folder, v->file), v->array};
+                                path_in(a, r->o->folder, v->file), v->array};
             st = fill(r, &f, a);
         }
     }

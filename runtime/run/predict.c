@@ -8,7 +8,7 @@ struct collector {
     uint32_t phase;
     uint32_t n;
     struct text *bytes; /* by output */
-    bool *by_row;
+    int64_t *per_row;   /* rows of the output for each of the data; 0: none, the same in every launch */
     int64_t rows, launches;
 };
 
@@ -93,14 +93,15 @@ static void keep_order(struct graph *g, uint32_t phase)
     }
 }
 
-/* A file given for this run is new data: all of it is predicted, whatever splits the model makes of its own.
- */
+/* A file given for this run is new data: all of it is predicted, whatever splits the model makes of its own;
+ * unless it is the model's own. */
 static void forget_split(struct graph *g, const struct run_options *o, uint32_t phase)
 {
     struct phase *p = &g->phases.at[phase];
     for (uint32_t i = 0; i < o->n_data && p->data; i++) {
         struct data *d = &g->datas.at[p->data - 1];
-        if (strcmp(o->data[i].name, d->name) == 0) {
+        if (strcmp(o->data[i].name, d->name) == 0 &&
+            !(d->path && file_same(o->data[i].file, path_in(g->arena, o->folder, d->path)))) {
             d->split = SPLIT_NONE;
             p->split = NULL;
         }
@@ -126,7 +127,7 @@ static enum status collect(struct run *r, const struct plan_variant *v)
         const struct operand *o = &v->output[i];
         uint64_t bytes = (uint64_t)operand_count(o) * dtype_size((enum dtype)o->dtype);
         TRY(download(r, o->offset, bytes));
-        if (c->by_row[i] || !c->launches) {
+        if (c->per_row[i] || !c->launches) {
             text_append(&c->bytes[i], r->image + o->offset, bytes);
         } else if (memcmp(c->bytes[i].at, r->image + o->offset, bytes) != 0) {
             return no_rows(c, i);
@@ -174,13 +175,26 @@ static void make_arrays(const struct collector *c, struct array_file *out)
                             .bytes = c->bytes[i].at ? c->bytes[i].at : "",
                             .n_bytes = c->bytes[i].n};
         memcpy(x->dim, o->dim, sizeof x->dim);
-        if (c->by_row[i]) {
-            x->dim[0] = c->rows;
+        if (c->per_row[i]) {
+            x->dim[0] = c->rows * c->per_row[i];
         }
-        if (c->by_row[i] && p->lanes && c->bytes[i].n) {
+        if (c->per_row[i] && p->lanes && c->bytes[i].n) {
             x->bytes = lane_after_lane(c->arena, &c->bytes[i], v->rows, c->launches);
         }
     }
+}
+
+/* The first axis of an output is the batch, or a whole multiple of it: rows of one sample stand together, as
+ * after flatten(x, 0, 1). */
+static int64_t rows_of_each(struct graph *g, const struct phase *p, const struct node *n)
+{
+    int64_t times = 0, b;
+    dim first = p->data && n->rank > 0 ? node_shape(g, n)[0] : 0;
+    if (!first || first == p->b || dim_is_const(&g->dims, p->b, &b)) { /* a number may be equal by accident */
+        return first && first == p->b;
+    }
+    dim d = dim_div(&g->dims, first, p->b);
+    return d && dim_is_const(&g->dims, d, &times) ? times : 0;
 }
 
 static enum status predict(struct run *r, uint32_t phase, struct arena *a, struct array_file *out)
@@ -188,11 +202,11 @@ static enum status predict(struct run *r, uint32_t phase, struct arena *a, struc
     const struct phase *p = &r->graph->phases.at[phase];
     struct collector c = {.r = r, .arena = a, .phase = phase, .n = p->outputs.n};
     c.bytes = arena_array(a, struct text, c.n);
-    c.by_row = arena_array(a, bool, c.n);
+    c.per_row = arena_array(a, int64_t, c.n);
     for (uint32_t i = 0; i < c.n; i++) {
         const struct node *n = graph_node(r->graph, p->outputs.at[i].value);
         c.bytes[i].arena = a;
-        c.by_row[i] = p->data && n->rank > 0 && node_shape(r->graph, n)[0] == p->b;
+        c.per_row[i] = rows_of_each(r->graph, p, n);
     }
     const struct run_watch watch = {.launched = collect, .ctx = &c};
     r->watch = &watch;

@@ -73,9 +73,10 @@ MUST_CHECK enum status run_open_eval(struct graph *g, const struct run_options *
 MUST_CHECK enum status run_eval(struct run *r, struct summary *out);
 /* Opens a run, passes once over all rows of a phase that does not train (`o->phase`, else `predict`, else the
  * only one with outputs) and closes it. The outputs named, or all, come as arrays of `a`: those whose first
- * axis is the batch joined over the launches in the order of the file, each row once; others must be the same
- * in every launch (E3109). With another file for its data set (`o->data`) all rows of that file are taken,
- * and members that the outputs do not depend on need not be in it. The graph forgets what it does not need.
+ * axis is the batch, or a whole multiple of it, joined over the launches in the order of the file, each row
+ * once; others must be the same in every launch (E3109). With another file for its data set (`o->data`) than
+ * its own all rows of that file are taken, and members that the outputs do not depend on need not be in it.
+ * The graph forgets what it does not need.
  */
 MUST_CHECK enum status run_predict(struct graph *g, const struct run_options *o, const char *const *output,
                                    uint32_t n_output, struct arena *a, struct diag_sink *sink,

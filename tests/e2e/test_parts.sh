@@ -88,4 +88,24 @@ cmp types.own single.own || fail "other parameters than with one minimize for ea
 [ -s types.own ] || fail "nothing compared: $(cat types.txt)"
 exits 0 "0 wrong" "$bin/gmlrun" gradcheck types.gml
 [ "$(grep -c '^one.l = ' log)" = 1 ] || fail "a loss is named once: $(cat log)"
+# Three optimizers in optimizers: each reports its norm under a name of its own.
+cat >three.gml <<'G'
+gml 1
+import nn
+import opt
+let a = nn.Linear{2}
+let b = nn.Linear{2}
+let c = nn.Linear{2}
+let d = frozen(a)
+let e = frozen(b)
+let f = frozen(c)
+phase p {
+    minimize l = mean(a(ones([2, 2])) ^ 2) over a using opt.averaged{opt.adam{0.1}, d, 0.9}
+    minimize m = mean(b(ones([2, 2])) ^ 2) over b using opt.averaged{opt.adam{0.1}, e, 0.9}
+    minimize n = mean(c(ones([2, 2])) ^ 2) over c using opt.averaged{opt.adam{0.1}, f, 0.9}
+}
+run { p for 2 steps }
+G
+exits 0 "p.l" "$bin/gmlrun" train three.gml --device cpu -q --out three
+grep -q '"p.grad_norm": .*"p.m.grad_norm": .*"p.n.grad_norm": ' three/metrics.jsonl || fail "$(cat three/metrics.jsonl)"
 exit $bad

@@ -92,6 +92,10 @@ for new in new.npz new.npy; do
     cmp five.csv new.csv || fail "$new: other predictions"
 done
 exits 3 "has no member \`labels\`" $predict --data digits=new.npz --output truth
+# Its own file is no new data: the rows of the split, as without the option.
+$predict --output label >own.csv 2>log || fail "$(cat log)"
+$predict --output label --data digits=data/digits.npz >named.csv 2>log || fail "$(cat log)"
+cmp own.csv named.csv || fail "--data with the file of the model takes other rows"
 exits 3 "F0101" $predict --data digits=none.npz
 exits 3 "F0101" "$bin/gmlrun" predict digits.gml --device cpu --weights none.safetensors
 
@@ -133,6 +137,10 @@ phase train on big{batch = 100} as d {
 phase apply on small{batch = E} as d {
     output y = line() * d.x, w = line()
 }
+phase twice on small{batch = E} as d {
+    let y = line() * d.x
+    output y = flatten(stack([y, -y], axis = 1), 0, 1)
+}
 phase mixed on small{batch = E, shuffle = true} as d {
     state seen: i32 = 0
     next seen = seen + 1
@@ -156,6 +164,11 @@ printf 'y\n3\n6\n9\n12\n15\n18\n21\n' >wanted
 for phase in apply mixed; do # shuffled or not: the order of the file
     $predict --phase $phase --output y >got 2>log || fail "$phase: $(cat log)"
     cmp wanted got || fail "$phase: $(cat got)"
+done
+printf 'y\n3\n-3\n6\n-6\n9\n-9\n12\n-12\n15\n-15\n18\n-18\n21\n-21\n' >wanted
+for batch in 2 3 7 100; do # two rows of the output for each of the file
+    $predict --phase twice --set E=$batch >got 2>log || fail "twice, batch $batch: $(cat log)"
+    cmp wanted got || fail "twice, batch $batch: $(cat got)"
 done
 exits 3 "F4010" $predict --phase apply
 exits 0 "2 outputs" $predict --phase apply -o apply.npz

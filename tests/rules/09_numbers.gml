@@ -34,4 +34,6 @@ phase p {
     output truth = b == true  #= bool[N]: 0, 0, 1
     output floored = -7 // 2  #= i32[]: -4
     output rest = -7 % 3  #= i32[]: 2
+    output no_rest = 1 / tensor([-6.0 % 3.0, 6.0 % -3.0]) > 0  #= bool[2]: 1, 0
+    output no_rests = 1 / (tensor([-6.0, 6.0, 0.0]) % tensor([3.0, -3.0, 3.0])) > 0  #= bool[3]: 1, 0, 1
 }

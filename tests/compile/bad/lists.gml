@@ -20,4 +20,5 @@ phase p {
     let n = concat([l, l])
     let o = stack(["a", "b"])
     let q = concat([1.0, 2.0])
+    let r = stack([ones([2]), ones([2])], 1)
 }
