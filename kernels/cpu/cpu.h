@@ -128,6 +128,8 @@ void cpu_store(void *out, enum dtype t, double x);
 /* Of groups, which are no row of the table of kernels. */
 extern const struct cpu_kernel cpu_group_kernel;
 bool cpu_group_runs(const struct group *g);
+/* For kargs.prepared: what otherwise is found anew for each launch. */
+const void *cpu_group_prepared(const struct kargs *k, struct arena *a);
 int64_t cpu_units_elem(const struct kargs *k);
 int64_t cpu_units_reduce(const struct kargs *k);
 /* "OpenBLAS 0.3.21 ..." or "plain C". */

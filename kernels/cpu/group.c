@@ -33,6 +33,15 @@ static enum group_class class_of(const struct group_run *r, int i)
     return uniform ? CLASS_UNIFORM : CLASS_FULL;
 }
 
+static iter_fn elem_run_at(const struct group *g, const struct group_instr *x)
+{
+    enum dtype t[3] = {DT_NONE};
+    for (int k = 0; k < x->n_in; k++) {
+        t[k] = work_type((enum dtype)g->instr[x->in[k]].dtype);
+    }
+    return x->kind == GROUP_ELEM ? elem_run_for((enum op)x->op, t, work_type((enum dtype)x->dtype)) : NULL;
+}
+
 static void classify(struct group_run *r)
 {
     for (int i = 0; i < r->g->n_instr; i++) {
@@ -47,6 +56,7 @@ static void classify(struct group_run *r)
             v->level = v->level > level ? v->level : level;
             in->last = (int16_t)i;
         }
+        v->run = elem_run_at(r->g, x);
         v->reduction = (int16_t)(x->kind == GROUP_REDUCE ? r->n_reduction++ : 0);
         r->levels = v->level + 1 > r->levels ? v->level + 1 : r->levels;
     }
@@ -142,28 +152,54 @@ static bool is_tall(const struct group_run *r)
 {
     return r->way == WAY_COLUMNS || r->way == WAY_LONG_COLUMNS;
 }
+/* Whether the points of a tile lie behind each other. */
+static bool in_tiles(const struct group_run *r, const struct operand *o)
+{
+    const struct group *g = r->g;
+    if (!is_tall(r)) {
+        return adjacent(o, g, g->rank);
+    }
+    int64_t side = g->dim[g->outer - 1];
+    return r->whole && g->rank == g->outer + 1 && o->dim[g->outer] == g->dim[g->outer] &&
+           o->dim[g->outer - 1] == side && o->stride[g->outer] == side && o->stride[g->outer - 1] == 1 &&
+           o->dtype != DT_BF16;
+}
+
+/* Whether value i may be made where store s puts it: no load of these bytes is needed from then on. */
+static bool may_forward(const struct group_run *r, int i, const struct group_store *s)
+{
+    const struct operand *o = &r->k->out[s->operand];
+    for (int k = 0; k < r->g->n_instr && r->in_place; k++) {
+        const struct group_instr *x = &r->g->instr[k];
+        if (x->kind == GROUP_LOAD && overlap(&r->k->in[x->operand], o) && (k > i || r->value[k].last > i)) {
+            return false;
+        }
+    }
+    return in_tiles(r, o);
+}
 
 static void find_in_memory(struct group_run *r)
 {
     for (int i = 0; i < r->g->n_instr; i++) {
         const struct group_instr *x = &r->g->instr[i];
-        r->value[i].in_memory = x->kind == GROUP_LOAD && r->value[i].class == CLASS_FULL && !is_tall(r) &&
-                                adjacent(&r->k->in[x->operand], r->g, r->g->rank);
+        r->value[i].forward = -1;
+        r->value[i].in_memory =
+            x->kind == GROUP_LOAD && r->value[i].class == CLASS_FULL && in_tiles(r, &r->k->in[x->operand]);
     }
     for (int i = 0; i < r->g->n_store; i++) {
         const struct group_store *s = &r->g->store[i];
         struct value *v = &r->value[s->value];
         if (r->g->instr[s->value].kind == GROUP_LOAD) {
             v->in_memory = v->in_memory && !r->in_place;
-        } else if (!r->in_place && !is_tall(r) && v->class == CLASS_FULL && v->forward < 0 &&
-                   r->levels == 1 && adjacent(&r->k->out[s->operand], r->g, r->g->rank)) {
+        } else if (v->class == CLASS_FULL && v->forward < 0 && may_forward(r, s->value, s)) {
             v->forward = s->operand;
         }
     }
 }
 
 /* A place in scratch memory for each value, free again behind the last instruction that needs it. Values of
- * rows keep theirs. The first three slots are for spreading. */
+ * rows keep theirs. The first three slots are for spreading. Loads
+ * that repeat keep theirs from tile to tile. */
 static void give_slots(struct group_run *r)
 {
     bool busy[GROUP_MAX_INSTR + 3] = {true, true, true};
@@ -174,7 +210,7 @@ static void give_slots(struct group_run *r)
         if (v->class == CLASS_ROW) {
             v->slot = r->n_row++;
         } else if (v->class == CLASS_FULL && !v->in_memory && v->forward < 0) {
-            int at = 3;
+            int at = v->period ? r->n_full : 3; /* one that nobody had before */
             while (busy[at]) {
                 at++;
             }
@@ -184,7 +220,7 @@ static void give_slots(struct group_run *r)
         }
         for (int k = 0; k < r->g->instr[i].n_in; k++) {
             const struct value *in = &r->value[r->g->instr[i].in[k]];
-            if (in->class == CLASS_FULL && in->slot >= 0 && in->last == i) {
+            if (in->class == CLASS_FULL && in->slot >= 0 && in->last == i && !in->period) {
                 busy[in->slot] = false;
             }
         }
@@ -215,6 +251,9 @@ static void make_walks(struct group_run *r)
         if (r->g->instr[i].kind == GROUP_LOAD && v->class != CLASS_UNIFORM) {
             make_walk(&v->walk, &r->k->in[r->g->instr[i].operand], r->g,
                       v->class == CLASS_ROW ? r->g->outer : r->g->rank, false);
+            int64_t period =
+                v->walk.rank > 1 && v->walk.stride[0][1] == 0 ? v->walk.count / v->walk.dim[0] : 0;
+            v->period = v->class == CLASS_FULL && !is_tall(r) && period <= GROUP_TILE / 2 ? period : 0;
         }
     }
     for (int i = 0; i < r->g->n_store; i++) {
@@ -263,7 +302,7 @@ static void cut_rows(struct group_run *r)
 static void cut_columns(struct group_run *r)
 {
     r->sides = r->g->dim[r->g->outer - 1];
-    r->side = min_i64(r->sides, GROUP_SIDE);
+    r->side = min_i64(r->sides, r->whole ? GROUP_SIDE : GROUP_NARROW);
     r->tile = tile_points(r, COLUMN_BLOCK * r->side, max_i64(GROUP_TILE, COLUMN_BLOCK * r->side));
     r->way = r->inside * r->side <= r->tile ? WAY_COLUMNS : WAY_LONG_COLUMNS;
     r->units = r->rows / r->sides * div_up(r->sides, r->side) * r->chunks;
@@ -272,7 +311,7 @@ static void cut_columns(struct group_run *r)
 static void find_chunks(struct group_run *r, bool columns)
 {
     int64_t parts = r->n_reduction ? (int64_t)(r->k->work_bytes / 8) / (r->rows * r->n_reduction) : 0;
-    int64_t width = columns ? min_i64(r->g->dim[r->g->outer - 1], GROUP_SIDE) : 1;
+    int64_t width = columns ? min_i64(r->g->dim[r->g->outer - 1], r->whole ? GROUP_SIDE : GROUP_NARROW) : 1;
     r->chunk = r->inside;
     r->chunks = 1;
     if (parts >= 2 && r->rows / width < 16) {
@@ -284,7 +323,12 @@ static void find_chunks(struct group_run *r, bool columns)
 static void cut(struct group_run *r, bool columns)
 {
     if (r->g->outer == r->g->rank) {
+        int64_t period = 1;
+        for (int i = 0; i < r->g->n_instr; i++) {
+            period = max_i64(period, r->value[i].period);
+        }
         r->tile = tile_points(r, 256, GROUP_TILE);
+        r->tile -= r->tile > period ? r->tile % period : 0;
         r->per_unit = UNIT_ELEMENTS;
         r->units = div_up(r->points, UNIT_ELEMENTS);
     } else if (columns) {
@@ -294,13 +338,21 @@ static void cut(struct group_run *r, bool columns)
     }
 }
 
-void group_prepare(struct group_run *r, void *arena, const struct kargs *k)
+/* Whether the scratch memory holds blocks of all rows side by side, for values of points and of rows. */
+static bool side_fits(const struct group_run *r)
+{
+    int64_t side = r->g->dim[r->g->outer - 1], room = GROUP_ROOM - (GROUP_ROOM >> 2);
+    return 8 * COLUMN_BLOCK * side * r->n_full <= room && 8 * side * r->n_row <= GROUP_ROOM >> 2;
+}
+
+/* Everything that does not depend on the unit. */
+static void prepare(struct group_run *r, const struct kargs *k)
 {
     const struct group *g = k->group;
     r->k = k;
     r->g = g;
-    r->arena = arena;
     r->levels = r->n_reduction = 0;
+    r->side = 1;
     r->passes = 0;
     r->rows = group_rows(g);
     r->inside = group_inside(g);
@@ -310,11 +362,19 @@ void group_prepare(struct group_run *r, void *arena, const struct kargs *k)
     find_passes(r);
     bool columns = side_by_side(r);
     r->way = g->outer == g->rank ? WAY_FLAT : columns ? WAY_COLUMNS : WAY_ROWS;
+    r->whole = columns && g->dim[g->outer - 1] <= GROUP_SIDE;
     find_in_memory(r);
+    make_walks(r);
     give_slots(r);
+    if (r->whole && !side_fits(r)) {
+        r->whole = false;
+        find_in_memory(r);
+        give_slots(r);
+    }
     find_chunks(r, columns);
     cut(r, columns);
-    if (r->way == WAY_LONG_ROWS && r->levels > 1) { /* a value is made in several passes */
+    bool is_long = r->way == WAY_LONG_ROWS || r->way == WAY_LONG_COLUMNS;
+    if (is_long && r->levels > 1) { /* a value is made in several passes */
         for (int i = 0; i < g->n_instr; i++) {
             r->value[i].forward = -1;
         }
@@ -339,9 +399,11 @@ static void place_values(struct group_run *r, char *room, int64_t rows)
 {
     char *full = room + ((r->n_row * rows * 8 + 63) & ~(int64_t)63);
     for (int i = 0; i < r->g->n_instr; i++) {
-        struct value *v = &r->value[i];
-        v->row = v->class == CLASS_ROW ? room + v->slot * rows * 8 : NULL;
-        v->view.p = v->class == CLASS_FULL && v->slot >= 0 ? full + v->slot * r->full_bytes : v->view.p;
+        const struct value *v = &r->value[i];
+        struct live *l = &r->live[i];
+        l->row = v->class == CLASS_ROW ? room + v->slot * rows * 8 : NULL;
+        l->view.p = v->class == CLASS_FULL && v->slot >= 0 ? full + v->slot * r->full_bytes : NULL;
+        l->n = 0;
     }
 }
 static char *spread_room(const struct group_run *r, char *room, int64_t rows)
@@ -378,7 +440,14 @@ static void reduce_lines(struct group_run *r, const struct tile *t, int i)
     const struct value *v = &r->value[i];
     const struct reducer *f = reducer_of((enum op)x->op, work_type((enum dtype)r->g->instr[x->in[0]].dtype));
     struct view in = value_view(r, t, x->in[0]);
-    for (int64_t l = 0; l < t->lines; l++) {
+    double each[GROUP_ROWS];
+    for (int64_t l = 0; l < t->lines && t->n <= ROW_BLOCK; l++) {
+        f->block((char *)each + l * v->size, in.p + l * in.line, t->n);
+    }
+    if (t->n <= ROW_BLOCK) {
+        f->finish(live_of(r, v)->row, each, t->lines, r->inside);
+    }
+    for (int64_t l = 0; l < t->lines && t->n > ROW_BLOCK; l++) {
         double acc[GROUP_DEPTH], leaf;
         struct counter c = {.acc = (char *)acc};
         for (int64_t at = 0; at < t->n; at += ROW_BLOCK) {
@@ -386,10 +455,10 @@ static void reduce_lines(struct group_run *r, const struct tile *t, int i)
             counter_push(&c, f, 1, &leaf);
         }
         counter_close(&c, f, 1);
-        f->finish(v->row + l * v->size, acc, 1, r->inside);
+        f->finish(live_of(r, v)->row + l * v->size, acc, 1, r->inside);
     }
     if (x->dtype == DT_BF16) {
-        round_bf16((float *)(void *)v->row, t->lines);
+        round_bf16((float *)(void *)live_of(r, v)->row, t->lines);
     }
 }
 
@@ -460,9 +529,9 @@ static void leave(struct group_run *r, struct trees *trees, int level, int64_t r
                    (size_t)(width * v->size));
             continue;
         }
-        f->finish(v->row, c->acc, width, r->inside);
+        f->finish(live_of(r, v)->row, c->acc, width, r->inside);
         if (x->dtype == DT_BF16) {
-            round_bf16((float *)(void *)v->row, width);
+            round_bf16((float *)(void *)live_of(r, v)->row, width);
         }
     }
 }
@@ -541,83 +610,107 @@ static void long_unit(struct group_run *r, int64_t unit, char *spread)
     long_piece(r, group / pieces * r->sides + at, min_i64(r->side, r->sides - at), chunk, spread);
 }
 
+/* One that owns its values. */
+struct own_run {
+    struct group_run run;
+    struct iter store[GROUP_MAX_OPERANDS];
+    struct value value[GROUP_MAX_INSTR];
+};
+static struct group_run *prepare_own(struct own_run *o, const struct kargs *k)
+{
+    o->run.store = o->store;
+    o->run.value = o->value;
+    prepare(&o->run, k);
+    return &o->run;
+}
+
+const void *cpu_group_prepared(const struct kargs *k, struct arena *a)
+{
+    struct own_run own;
+    struct group_run *r = arena_new_of(a, struct group_run);
+    *r = *prepare_own(&own, k);
+    r->store = arena_array(a, struct iter, k->n_out);
+    r->value = arena_array(a, struct value, k->group->n_instr);
+    memcpy(r->store, own.store, k->n_out * sizeof *r->store);
+    memcpy(r->value, own.value, k->group->n_instr * sizeof *r->value);
+    return r;
+}
+
 static int64_t group_units(const struct kargs *k)
 {
-    struct group_run r;
+    struct own_run own;
+    const struct group_run *r = k->prepared;
     if (group_points(k->group) == 0) {
         return 0;
     }
-    group_prepare(&r, NULL, k);
-    return r.units;
+    return r ? r->units : prepare_own(&own, k)->units;
 }
 
 static void group_kernel(void *arena, const struct kargs *k, struct slice s)
 {
-    struct group_run r;
+    struct own_run own;
+    struct live live[GROUP_MAX_INSTR];
     struct scratch room;
-    group_prepare(&r, arena, k);
-    make_walks(&r);
-    int64_t rows = r.way == WAY_ROWS ? rows_of_tile(&r) : r.way == WAY_FLAT ? 0 : GROUP_SIDE;
-    place_values(&r, room.room, rows);
-    value_uniforms(&r);
-    char *spread = spread_room(&r, room.room, rows);
+    struct group_run run = k->prepared ? *(const struct group_run *)k->prepared : *prepare_own(&own, k),
+                     *r = &run;
+    run.arena = arena;
+    run.live = live;
+    int64_t rows = r->way == WAY_ROWS ? rows_of_tile(r) : r->way == WAY_FLAT ? 0 : r->side;
+    place_values(r, room.room, rows);
+    value_uniforms(r);
+    char *spread = spread_room(r, room.room, rows);
     for (int64_t unit = s.from; unit < s.to; unit++) {
-        if (r.way == WAY_FLAT) {
-            flat_unit(&r, unit, spread);
-        } else if (r.way == WAY_ROWS) {
-            rows_unit(&r, unit, spread);
+        if (r->way == WAY_FLAT) {
+            flat_unit(r, unit, spread);
+        } else if (r->way == WAY_ROWS) {
+            rows_unit(r, unit, spread);
         } else {
-            long_unit(&r, unit, spread);
+            long_unit(r, unit, spread);
         }
     }
 }
 
-/* Puts the chunks of long reductions together. */
+/* What chunks of a long reduction left, put together. */
+static void finish_store(struct group_run *r, const struct group_store *s)
+{
+    const struct group_instr *x = &r->g->instr[s->value];
+    const struct value *v = &r->value[s->value];
+    if (x->kind != GROUP_REDUCE) {
+        return;
+    }
+    const struct reducer *f = reducer_of((enum op)x->op, work_type((enum dtype)r->g->instr[x->in[0]].dtype));
+    int64_t share = (int64_t)(r->k->work_bytes / (uint64_t)r->n_reduction / 8 * 8);
+    char *work = r->arena + r->k->work + v->reduction * share;
+    reduce_merge(f, work, r->chunks, r->rows, v->size);
+    for (int64_t row = 0; row < r->rows; row += GROUP_ROWS) {
+        double out[GROUP_ROWS];
+        int64_t n = min_i64(GROUP_ROWS, r->rows - row);
+        f->finish(out, work + row * v->size, n, r->inside);
+        if (x->dtype == DT_BF16) {
+            round_bf16((float *)(void *)out, n);
+        }
+        value_store_rows(r, s, (char *)out, row, n);
+    }
+}
+
 static void group_finish(void *arena, const struct kargs *k, struct slice s)
 {
-    struct group_run r;
+    struct own_run own;
     (void)s;
     if (!k->work_bytes || group_points(k->group) == 0) {
         return;
     }
-    group_prepare(&r, arena, k);
-    if (r.chunks == 1) {
-        return;
-    }
-    make_walks(&r);
-    int64_t share = (int64_t)(k->work_bytes / (uint64_t)r.n_reduction / 8 * 8);
-    for (int i = 0; i < r.g->n_store; i++) {
-        const struct group_store *st = &r.g->store[i];
-        const struct group_instr *x = &r.g->instr[st->value];
-        const struct value *v = &r.value[st->value];
-        if (x->kind != GROUP_REDUCE) {
-            continue;
-        }
-        const struct reducer *f =
-            reducer_of((enum op)x->op, work_type((enum dtype)r.g->instr[x->in[0]].dtype));
-        char *work = r.arena + k->work + v->reduction * share;
-        reduce_merge(f, work, r.chunks, r.rows, v->size);
-        for (int64_t row = 0; row < r.rows; row += GROUP_ROWS) {
-            double out[GROUP_ROWS];
-            int64_t n = min_i64(GROUP_ROWS, r.rows - row);
-            f->finish(out, work + row * v->size, n, r.inside);
-            if (x->dtype == DT_BF16) {
-                round_bf16((float *)(void *)out, n);
-            }
-            value_store_rows(&r, st, (char *)out, row, n);
-        }
+    struct group_run r = k->prepared ? *(const struct group_run *)k->prepared : *prepare_own(&own, k);
+    r.arena = arena;
+    for (int i = 0; i < r.g->n_store && r.chunks > 1; i++) {
+        finish_store(&r, &r.g->store[i]);
     }
 }
 
 bool cpu_group_runs(const struct group *g)
 {
     for (uint16_t i = 0; i < g->n_instr; i++) {
-        const struct group_instr *x = &g->instr[i];
-        enum dtype t[3] = {DT_NONE};
-        for (int k = 0; k < x->n_in; k++) {
-            t[k] = (enum dtype)g->instr[x->in[k]].dtype;
-        }
-        if (x->kind == GROUP_ELEM && !elem_run_for((enum op)x->op, t, (enum dtype)x->dtype)) {
+        if (g->instr[i].kind == GROUP_ELEM && !elem_run_at(g, &g->instr[i])) {
             return false;
         }
     }

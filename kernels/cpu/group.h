@@ -20,7 +20,8 @@ enum {
     GROUP_CACHE = 1 << 17, /* of which tiles use about so many */
     GROUP_TILE = 2048,     /* points of a tile at most, short rows of up to GROUP_ROW_MAX excepted */
     GROUP_ROWS = 256,      /* rows of a tile at most */
-    GROUP_SIDE = 64,       /* rows side by side at most */
+    GROUP_SIDE = 256,      /* rows side by side at most, */
+    GROUP_NARROW = 64,     /* and where they are not all that lie side by side */
     GROUP_DEPTH = 32       /* partial results of a tree */
 };
 struct tile {
@@ -33,20 +34,27 @@ struct view {
     char *p;
     int64_t line, step;
 };
+/* What is known of a value before the launch, */
 struct value {
     enum group_class class;
     int64_t size;      /* bytes of an element here */
     bool in_memory;    /* a load, read where it lies */
     int forward;       /* the operand of k.out in which it is made; -1: none */
+    iter_fn run;       /* of ELEM */
     int slot;          /* of full and row values; -1: none */
     int16_t last;      /* the last instruction that needs it */
     int16_t level;     /* reductions before it, one behind the other */
     int16_t reduction; /* number of a REDUCE */
     uint32_t passes;   /* bit L: needed while reductions of level L, or results there, are made */
+    int64_t period;    /* of a load of points that repeats after so many; its slot is its own */
     struct iter walk;  /* of loads along points or rows */
-    struct view view;  /* over points; in the current tile */
-    char *row;         /* CLASS_ROW: its vector */
-    double number;     /* CLASS_UNIFORM */
+};
+/* and while it runs. */
+struct live {
+    struct view view; /* over points; in the current tile */
+    char *row;        /* CLASS_ROW: its vector */
+    double number;    /* CLASS_UNIFORM */
+    int64_t phase, n; /* with a period: its slot holds n points from this one of the period on */
 };
 struct group_run {
     const struct kargs *k;
@@ -54,6 +62,7 @@ struct group_run {
     char *arena;
     enum group_way way;
     bool in_place; /* a store may lie over a load */
+    bool whole;    /* columns: all rows that lie side by side are in a tile */
     int64_t rows, inside, points;
     int64_t side, sides;   /* columns: rows side by side in a tile; size of the axis they lie on */
     int64_t per_unit;      /* flat: points, rows: rows of a unit */
@@ -64,11 +73,17 @@ struct group_run {
     uint32_t passes;               /* levels at which insides are walked */
     int n_row, n_full;             /* slots */
     int64_t row_bytes, full_bytes; /* of a slot */
-    struct value value[GROUP_MAX_INSTR];
-    struct iter store[GROUP_MAX_OPERANDS];
+    struct iter *store;            /* by operand of k.out */
+    struct value *value;           /* by instruction */
+    struct live *live;             /* likewise; of this thread */
 };
-/* Everything that does not depend on the unit. */
-void group_prepare(struct group_run *r, void *arena, const struct kargs *k);
+static inline struct live *live_of(const struct group_run *r, const struct value *v)
+{
+    return &r->live[v - r->value];
+}
+
+/* Elements [at, at + n) of a load's walk, one behind the other; not of bf16. */
+void load_points(const struct iter *w, const char *from, void *to, int64_t at, int64_t n, int64_t size);
 
 /* group_value.c */
 void value_uniforms(struct group_run *r);

@@ -67,6 +67,10 @@ static void walk_in(const struct group_run *r, const struct value *v, const stru
                     int64_t at, int64_t n)
 {
     char *base[] = {to - at * v->size, r->arena + o->offset};
+    if (!v->walk.narrow) {
+        load_points(&v->walk, base[1], to, at, n, v->size);
+        return;
+    }
     iter_run(&v->walk, base, at, at + n, iter_copy((size_t)v->size));
 }
 
@@ -88,18 +92,40 @@ static int64_t first_point(const struct group_run *r, const struct tile *t)
     return t->rows ? t->row * r->inside + t->at : t->at;
 }
 
+/* Where the first point of a tile lies. */
+static char *first_place(const struct group_run *r, const struct tile *t, const struct operand *o)
+{
+    const struct group *g = r->g;
+    int64_t rows = steps_to(o, g->dim, 0, g->outer, t->row);
+    return element(r, o,
+                   t->rows ? rows + steps_to(o, g->dim, g->outer, g->rank, t->at)
+                           : steps_to(o, g->dim, 0, g->rank, t->at));
+}
+
+/* Unless the points of the tile before are the same. */
+static void load_points_anew(const struct group_run *r, const struct tile *t, struct value *v,
+                             const struct operand *o)
+{
+    int64_t at = first_point(r, t), n = t->lines * t->n, phase = v->period ? at % v->period : 0;
+    if (!v->period || phase != live_of(r, v)->phase || n > live_of(r, v)->n) {
+        walk_in(r, v, o, live_of(r, v)->view.p, at, n);
+        live_of(r, v)->phase = phase;
+        live_of(r, v)->n = n;
+    }
+}
+
 static void load(struct group_run *r, const struct tile *t, int i)
 {
     struct value *v = &r->value[i];
     const struct operand *o = &r->k->in[instr_of(r, i)->operand];
     if (v->class == CLASS_ROW) {
-        walk_in(r, v, o, v->row, t->row, t->rows);
-    } else if (is_columns(r)) {
-        load_columns(r, t, o, v->view.p, v->size);
+        walk_in(r, v, o, live_of(r, v)->row, t->row, t->rows);
     } else if (v->in_memory) {
-        v->view.p = element(r, o, steps_to(o, r->g->dim, 0, r->g->rank, first_point(r, t)));
+        live_of(r, v)->view.p = first_place(r, t, o);
+    } else if (is_columns(r)) {
+        load_columns(r, t, o, live_of(r, v)->view.p, v->size);
     } else {
-        walk_in(r, v, o, v->view.p, first_point(r, t), t->lines * t->n);
+        load_points_anew(r, t, v, o);
     }
 }
 
@@ -108,13 +134,13 @@ static void count_up(int32_t *to, int64_t size, int64_t each, int64_t at, int64_
 {
     int64_t place = at / each % size, left = each - at % each;
     for (int64_t i = 0; i < n;) {
-        int64_t run = min_i64(left, n - i);
+        int64_t run = min_i64(each == 1 ? size - place : left, n - i);
         for (int64_t k = 0; k < run; k++) {
-            to[i + k] = (int32_t)place;
+            to[i + k] = (int32_t)(each == 1 ? place + k : place);
         }
         i += run;
         left = each;
-        place = place + 1 == size ? 0 : place + 1;
+        place = each == 1 ? (place + run) % size : place + 1 == size ? 0 : place + 1;
     }
 }
 static int64_t product(const struct group *g, int from, int to)
@@ -131,20 +157,22 @@ static void index_values(struct group_run *r, const struct tile *t, int i)
     const struct group *g = r->g;
     int axis = instr_of(r, i)->operand;
     if (v->class == CLASS_ROW) {
-        count_up((int32_t *)(void *)v->row, g->dim[axis], product(g, axis + 1, g->outer), t->row, t->rows);
+        count_up((int32_t *)(void *)live_of(r, v)->row, g->dim[axis], product(g, axis + 1, g->outer), t->row,
+                 t->rows);
     } else if (!is_columns(r)) {
-        count_up((int32_t *)(void *)v->view.p, g->dim[axis], product(g, axis + 1, g->rank), first_point(r, t),
-                 t->lines * t->n);
+        count_up((int32_t *)(void *)live_of(r, v)->view.p, g->dim[axis], product(g, axis + 1, g->rank),
+                 first_point(r, t), t->lines * t->n);
     } else if (axis < g->outer) {
         for (int64_t l = 0; l < t->lines; l++) {
-            count_up((int32_t *)(void *)(v->view.p + l * v->view.line), g->dim[axis],
+            count_up((int32_t *)(void *)(live_of(r, v)->view.p + l * live_of(r, v)->view.line), g->dim[axis],
                      product(g, axis + 1, g->outer), t->row, t->n);
         }
     } else {
         for (int64_t l = 0; l < t->lines; l++) {
             int64_t place = (t->at + l) / product(g, axis + 1, g->rank) % g->dim[axis];
             for (int64_t k = 0; k < t->n; k++) {
-                ((int32_t *)(void *)(v->view.p + l * v->view.line))[k] = (int32_t)place;
+                ((int32_t *)(void *)(live_of(r, v)->view.p + l * live_of(r, v)->view.line))[k] =
+                    (int32_t)place;
             }
         }
     }
@@ -158,13 +186,11 @@ static void make_run(struct group_run *r, int i, char *to, const struct view *in
     const struct value *v = &r->value[i];
     char *p[ITER_OPERANDS] = {to};
     int64_t s[ITER_OPERANDS] = {v->size};
-    enum dtype t[ITER_OPERANDS] = {DT_NONE};
     for (int k = 0; k < x->n_in; k++) {
         p[k + 1] = in[k].p;
         s[k + 1] = in[k].step;
-        t[k] = work_of(r, x->in[k]);
     }
-    elem_run_for((enum op)x->op, t, work_of(r, i))(p, s, n);
+    v->run(p, s, n);
     if (x->dtype == DT_BF16) {
         round_bf16((float *)(void *)to, n);
     }
@@ -182,32 +208,48 @@ static void check_run(struct group_run *r, int i, char *to, const struct view *i
     }
 }
 
+/* The number of the range that e lies in, `other` in none; how many places from e on have it too. */
+static double range_of(const double (*range)[3], int64_t n, int64_t e, double other, int64_t *left)
+{
+    int64_t lo = 0, hi = n;
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if ((int64_t)range[mid][0] <= e) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    int64_t end = lo ? (int64_t)(range[lo - 1][0] + range[lo - 1][1]) : 0;
+    bool inside = lo && e < end;
+    *left = inside ? end - e : lo < n ? (int64_t)range[lo][0] - e : INT32_MAX;
+    return inside ? range[lo - 1][2] : other;
+}
+
+/* How many of n places count up from the first one. */
+static int64_t ascending(const int32_t *at, int64_t n)
+{
+    int32_t apart = 0;
+    for (int64_t i = 0; i < n; i++) {
+        apart |= at[i] ^ (int32_t)(at[0] + i);
+    }
+    return apart ? 1 : n;
+}
+
 static void ranges_run(struct group_run *r, int i, char *to, const struct view *in, int64_t n)
 {
     const struct group_instr *x = instr_of(r, i);
     const struct operand *o = &r->k->in[x->operand];
     const double(*range)[3] = (const double(*)[3])cpu_at(r->arena, o);
-    int64_t known = 0, left = 0; /* elements from `known` on that have the same number */
-    double number = x->value;
-    for (int64_t k = 0; k < n; k++) {
-        int64_t e = *(int32_t *)(void *)(in->p + k * in->step);
-        if (e < known || e >= known + left) {
-            int64_t lo = 0, hi = o->dim[0];
-            while (lo < hi) {
-                int64_t mid = lo + (hi - lo) / 2;
-                if ((int64_t)range[mid][0] <= e) {
-                    lo = mid + 1;
-                } else {
-                    hi = mid;
-                }
-            }
-            int64_t end = lo ? (int64_t)(range[lo - 1][0] + range[lo - 1][1]) : 0;
-            bool inside = lo && e < end;
-            number = inside ? range[lo - 1][2] : x->value;
-            known = e;
-            left = inside ? end - e : lo < o->dim[0] ? (int64_t)range[lo][0] - e : INT64_MAX / 2 - e;
-        }
-        cpu_store(to + k * r->value[i].size, work_of(r, i), number);
+    const int32_t *at = (const int32_t *)(const void *)in->p;
+    int64_t step = in->step / (int64_t)sizeof *at, size = r->value[i].size;
+    for (int64_t k = 0, same; k < n; k += same) {
+        int64_t e = at[k * step], left = 1;
+        double number = range_of(range, o->dim[0], e, x->value, &left), stored;
+        cpu_store(&stored, work_of(r, i), number);
+        same = step == 1 ? ascending(at + k, min_i64(left, n - k)) : 1;
+        struct iter one = {.rank = 1, .count = same, .dim = {same}};
+        load_points(&one, (const char *)&stored, to + k * size, 0, same, size);
     }
     if (x->dtype == DT_BF16) {
         round_bf16((float *)(void *)to, n);
@@ -237,19 +279,20 @@ struct view value_view(const struct group_run *r, const struct tile *t, int i)
     (void)t;
     switch (v->class) {
     case CLASS_UNIFORM:
-        return (struct view){(char *)(uintptr_t)&v->number, 0, 0};
+        return (struct view){(char *)(uintptr_t)&live_of(r, v)->number, 0, 0};
     case CLASS_ROW:
-        return is_columns(r) ? (struct view){v->row, 0, v->size} : (struct view){v->row, v->size, 0};
+        return is_columns(r) ? (struct view){live_of(r, v)->row, 0, v->size}
+                             : (struct view){live_of(r, v)->row, v->size, 0};
     default:
-        return v->view;
+        return live_of(r, v)->view;
     }
 }
 
 static struct view row_view(const struct group_run *r, int i)
 {
     const struct value *v = &r->value[i];
-    return v->class == CLASS_UNIFORM ? (struct view){(char *)(uintptr_t)&v->number, 0, 0}
-                                     : (struct view){v->row, 0, v->size};
+    return v->class == CLASS_UNIFORM ? (struct view){(char *)(uintptr_t)&live_of(r, v)->number, 0, 0}
+                                     : (struct view){live_of(r, v)->row, 0, v->size};
 }
 
 /* A value of rows at every point, in room of its own. */
@@ -277,7 +320,7 @@ static void make_full(struct group_run *r, const struct tile *t, char *room, int
         }
         one = one && in[k].line == in[k].step * t->n;
     }
-    struct view out = r->value[i].view;
+    struct view out = r->live[i].view;
     if (one) {
         run_of(r, i, out.p, in, t->lines * t->n);
         return;
@@ -294,11 +337,11 @@ void value_make(struct group_run *r, const struct tile *t, char *room, int i)
 {
     const struct group_instr *x = instr_of(r, i);
     struct value *v = &r->value[i];
-    v->view.line = t->n * v->size;
-    v->view.step = v->size;
+    live_of(r, v)->view.line = t->n * v->size;
+    live_of(r, v)->view.step = v->size;
     if (v->forward >= 0) {
         const struct operand *o = &r->k->out[v->forward];
-        v->view.p = element(r, o, steps_to(o, r->g->dim, 0, r->g->rank, first_point(r, t)));
+        live_of(r, v)->view.p = first_place(r, t, o);
     }
     if (x->kind == GROUP_LOAD) {
         load(r, t, i);
@@ -311,7 +354,7 @@ void value_make(struct group_run *r, const struct tile *t, char *room, int i)
         for (int k = 0; k < x->n_in; k++) {
             in[k] = row_view(r, x->in[k]);
         }
-        run_of(r, i, v->row, in, t->rows);
+        run_of(r, i, live_of(r, v)->row, in, t->rows);
     }
 }
 
@@ -320,7 +363,7 @@ void value_uniforms(struct group_run *r)
     for (int i = 0; i < r->g->n_instr; i++) {
         const struct group_instr *x = instr_of(r, i);
         struct value *v = &r->value[i];
-        char *to = (char *)&v->number;
+        char *to = (char *)&live_of(r, v)->number;
         struct view in[3];
         if (v->class != CLASS_UNIFORM) {
             continue;
@@ -428,7 +471,7 @@ void value_store(struct group_run *r, const struct tile *t, const struct group_s
     }
     switch (r->value[s->value].class) {
     case CLASS_ROW:
-        value_store_rows(r, s, r->value[s->value].row, t->row, t->rows);
+        value_store_rows(r, s, r->live[s->value].row, t->row, t->rows);
         break;
     case CLASS_UNIFORM:
         if (t->rows && t->at == 0) {

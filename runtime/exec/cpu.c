@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "kernels/cpu/cpu.h"
 #include "runtime/base/seam.h"
+#include "runtime/plan/group.h"
 
 struct cpu_exec {
     const struct backend *backend;
@@ -77,7 +78,7 @@ static enum status cpu_device(struct exec *x, struct exec_device *out)
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     out->memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
     out->free = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page;
-    out->target = (struct target){.name = "cpu", .memory = out->memory};
+    out->target = (struct target){.name = "cpu", .memory = out->memory, .groups = true};
     return ST_OK;
 }
 
@@ -153,6 +154,18 @@ static enum status check_ops(struct cpu_exec *e, const struct plan *p)
     return ST_OK;
 }
 
+static void prepare_groups(const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->n_variant; i++) {
+        for (uint32_t k = 0; k < p->variant[i].n_op; k++) {
+            struct plan_op *op = &p->variant[i].op[k];
+            if (op->op == OP_group && !op->k.prepared && group_points(op->k.group)) {
+                op->k.prepared = cpu_group_prepared(&op->k, p->arena);
+            }
+        }
+    }
+}
+
 static enum status cpu_prepare(struct exec *x, const struct plan *p)
 {
     struct cpu_exec *e = self(x);
@@ -162,6 +175,7 @@ static enum status cpu_prepare(struct exec *x, const struct plan *p)
     if (!e->tick) {
         return ST_MODEL;
     }
+    prepare_groups(p);
     e->debug = e->options.debug_plan ? debug_make(p, e->mem) : NULL;
     e->plan = p;
     return ST_OK;

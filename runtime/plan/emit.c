@@ -31,7 +31,8 @@ void emit_drafts(struct variant_build *v)
         for (uint32_t i = 0; i < n_out; i++) {
             o[d->n_in + i] = draft_out(d, i)->o;
         }
-        *op = (struct plan_op){.op = (uint16_t)d->op, .part = (uint8_t)d->part, .node = d->node};
+        *op = (struct plan_op){
+            .op = (uint16_t)d->op, .part = (uint8_t)d->part, .stop = d->stop, .node = d->node};
         op->k = (struct kargs){.in = o,
                                .out = o + d->n_in,
                                .n_in = (uint16_t)d->n_in,

@@ -8,8 +8,25 @@
 enum {
     SIBLING_FAR = 64, /* launches between groups that are joined for their common domain or operand */
     SIBLING_POINTS = 1 << 20,
-    SIBLING_SLOTS = 64 /* domains remembered */
+    SIBLING_SLOTS = 64, /* domains remembered */
+    SIBLING_READERS = 4 /* readers remembered */
 };
+/* Which groups are joined that do not read each other. */
+enum round {
+    ROUND_LEVEL, /* those of one level */
+    ROUND_SLACK, /* those that may run at the same level */
+    ROUND_REST,  /* all */
+    ROUNDS
+};
+
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
 
 /* The drafts between two barriers. */
 struct segment {
@@ -17,9 +34,13 @@ struct segment {
     uint32_t from, end;
     struct depend d;
     struct order o;
-    struct program **program;       /* by group */
-    uint32_t *reader;               /* by buffer, then storage: the last draft that reads it, + 1 */
-    uint32_t domain[SIBLING_SLOTS]; /* by number of points: the last group, + 1 */
+    struct program **program; /* by group */
+    /* By group: launches that must come before it, one behind the other, if all else fuses, and the same
+     * number at most before the end becomes later. */
+    uint32_t *level, *latest;
+    uint32_t (*reader)[SIBLING_READERS]; /* by buffer, then storage: the last drafts that read it, + 1 */
+    uint32_t domain[SIBLING_SLOTS];      /* by points and rows: the last group, + 1 */
+    enum round round;
 };
 
 static uint32_t group_of(struct segment *s, uint32_t draft)
@@ -27,22 +48,30 @@ static uint32_t group_of(struct segment *s, uint32_t draft)
     return order_group(&s->o, draft);
 }
 
-/* Joins the groups of two drafts if programs, order and limits allow. */
-static bool join(struct segment *s, uint32_t x, uint32_t y, const struct match *m)
+/* Joins the groups of two drafts if programs, order and limits allow; otherwise the reason. */
+static enum group_stop join(struct segment *s, uint32_t x, uint32_t y, const struct match *m)
 {
     struct program *a = s->program[x], *b = s->program[y];
     enum group_stop why = STOP_order;
     struct program *p = order_may_join(&s->o, x, y) ? program_join(s->f, a, b, m, &why) : NULL;
     if (!p) {
-        a->stop = why;
-        return false;
+        return why;
     }
-    uint32_t g = order_join(&s->o, x, y);
+    p->stop = a->stop ? a->stop : b->stop;
+    uint32_t g = order_join(&s->o, x, y), level = max_u32(s->level[x], s->level[y]);
+    s->latest[g] = min_u32(s->latest[x], s->latest[y]);
+    s->level[g] = level;
     s->program[x] = s->program[y] = NULL;
     s->program[g] = p;
     program_free(s->f, a);
     program_free(s->f, b);
-    return true;
+    return STOP_NONE;
+}
+
+/* The first reader that stays apart counts. */
+static void note_stop(struct program *p, enum group_stop why)
+{
+    p->stop = p->stop ? p->stop : why;
 }
 
 static bool is_buffer(const struct place *p, uint32_t buffer)
@@ -50,8 +79,8 @@ static bool is_buffer(const struct place *p, uint32_t buffer)
     return p->home == HOME_BUFFER && p->index == buffer;
 }
 
-/* Group x makes the buffer, group y reads it. */
-static bool join_by_value(struct segment *s, uint32_t x, uint32_t y, uint32_t buffer)
+/* Group x makes the buffer, group y reads it. Where they stay apart, x says why. */
+static void join_by_value(struct segment *s, uint32_t x, uint32_t y, uint32_t buffer)
 {
     const struct program *a = s->program[x], *b = s->program[y];
     for (uint32_t i = 0; i < a->n_keep; i++) {
@@ -61,13 +90,16 @@ static bool join_by_value(struct segment *s, uint32_t x, uint32_t y, uint32_t bu
             if (r->kind != GROUP_LOAD || !is_buffer(&r->at, buffer)) {
                 continue;
             }
+            enum group_stop why = a->outer < a->rank && b->outer < b->rank ? STOP_domain : STOP_reread;
             if (r->at.o.offset == a->keep[i].at.o.offset && match_by(a, &a->keep[i].at.o, b, &r->at.o, &m)) {
-                return join(s, x, y, &m);
+                why = join(s, x, y, &m);
             }
-            s->program[x]->stop = a->outer < a->rank && b->outer < b->rank ? STOP_domain : STOP_reread;
+            if (!why) {
+                return;
+            }
+            note_stop(s->program[x], why);
         }
     }
-    return false;
 }
 
 static void join_makers(struct segment *s, uint32_t j)
@@ -86,10 +118,11 @@ static void join_makers(struct segment *s, uint32_t j)
 }
 
 /* The two in the order of their groups. */
-static bool join_sorted(struct segment *s, uint32_t x, uint32_t y, const struct match *m)
+static void join_sorted(struct segment *s, uint32_t x, uint32_t y, const struct match *m)
 {
     if (s->o.place[x] < s->o.place[y]) {
-        return join(s, x, y, m);
+        join(s, x, y, m);
+        return;
     }
     struct match turned = *m;
     for (int i = 0; i < m->rank; i++) {
@@ -100,7 +133,7 @@ static bool join_sorted(struct segment *s, uint32_t x, uint32_t y, const struct 
     }
     turned.extra[0] = m->extra[1];
     turned.extra[1] = m->extra[0];
-    return join(s, y, x, &turned);
+    join(s, y, x, &turned);
 }
 
 static bool near(const struct segment *s, uint32_t x, uint32_t y)
@@ -109,31 +142,49 @@ static bool near(const struct segment *s, uint32_t x, uint32_t y)
     return (a < b ? b - a : a - b) <= SIBLING_FAR;
 }
 
-/* Two groups that read the same operand in the same way. */
-static bool join_by_reader(struct segment *s, uint32_t x, uint32_t y, const struct place *at)
+static bool may_be_siblings(const struct segment *s, uint32_t x, uint32_t y)
+{
+    bool slack = s->level[x] <= s->latest[y] && s->level[y] <= s->latest[x];
+    return x != y && s->program[x] && s->program[y] &&
+           (s->round == ROUND_LEVEL   ? s->level[x] == s->level[y]
+            : s->round == ROUND_SLACK ? slack
+                                      : true);
+}
+
+/* Two groups that read the same operand in the same way, and walk as many points; or one of them has no axes.
+ */
+static void join_by_reader(struct segment *s, uint32_t x, uint32_t y, const struct place *at)
 {
     const struct program *a = s->program[x], *b = s->program[y];
-    for (uint32_t i = 0; i < a->n_step; i++) {
+    int64_t n = program_points(a), m = program_points(b);
+    for (uint32_t i = 0; i < a->n_step && (n == m || n == 1 || m == 1); i++) {
         const struct place *p = &a->step[i].at;
         for (uint32_t k = 0;
              k < b->n_step && a->step[i].kind == GROUP_LOAD && p->home == at->home && p->index == at->index;
              k++) {
             const struct place *q = &b->step[k].at;
-            struct match m;
+            struct match by;
             if (b->step[k].kind == GROUP_LOAD && q->home == at->home && q->index == at->index &&
-                q->o.offset == p->o.offset && q->o.dtype == p->o.dtype &&
-                program_points(a) == program_points(b) && match_by(a, &p->o, b, &q->o, &m) && !m.extra[0] &&
-                !m.extra[1]) {
-                return join_sorted(s, x, y, &m);
+                q->o.offset == p->o.offset && q->o.dtype == p->o.dtype && match_by(a, &p->o, b, &q->o, &by) &&
+                (n != m || (!by.extra[0] && !by.extra[1]))) {
+                join_sorted(s, x, y, &by);
+                return;
             }
         }
     }
-    return false;
 }
 
-static uint32_t *reader_of(const struct segment *s, const struct place *p)
+static uint32_t *readers_of(const struct segment *s, const struct place *p)
 {
-    return p->home == HOME_BUFFER ? &s->reader[p->index] : &s->reader[s->f->v->buffers.n + p->index];
+    return s->reader[p->home == HOME_BUFFER ? p->index : s->f->v->buffers.n + p->index];
+}
+static void note_reader(const struct segment *s, const struct place *p, uint32_t j)
+{
+    uint32_t *r = readers_of(s, p);
+    if (r[0] != j + 1) {
+        memmove(r + 1, r, (SIBLING_READERS - 1) * sizeof *r);
+        r[0] = j + 1;
+    }
 }
 
 static void join_readers(struct segment *s, uint32_t j)
@@ -142,35 +193,35 @@ static void join_readers(struct segment *s, uint32_t j)
     for (uint32_t i = 0; i < d->n_in; i++) {
         bool counts = d->in[i].home == HOME_BUFFER ||
                       (d->in[i].home == HOME_STORAGE && d->in[i].index > CONTROL_STORAGE);
-        uint32_t last = counts ? *reader_of(s, &d->in[i]) : 0;
-        if (!last) {
-            continue;
-        }
-        uint32_t x = group_of(s, last - 1), y = group_of(s, j);
-        if (x != y && s->program[x] && s->program[y] && near(s, x, y)) {
-            join_by_reader(s, x, y, &d->in[i]);
+        for (int k = 0; counts && k < SIBLING_READERS && readers_of(s, &d->in[i])[k]; k++) {
+            uint32_t x = group_of(s, readers_of(s, &d->in[i])[k] - 1), y = group_of(s, j);
+            if (may_be_siblings(s, x, y) && near(s, x, y)) {
+                join_by_reader(s, x, y, &d->in[i]);
+            }
         }
     }
     for (uint32_t i = 0; i < d->n_in; i++) {
         if (d->in[i].home == HOME_BUFFER || d->in[i].home == HOME_STORAGE) {
-            *reader_of(s, &d->in[i]) = j + 1;
+            note_reader(s, &d->in[i], j);
         }
     }
 }
 
-/* A group that walks the same domain; numbers of rank 0 at any distance. */
+/* A group that walks the same domain, and reduces it alike; numbers of rank 0 at any distance. */
 static void join_domain(struct segment *s, uint32_t j)
 {
     uint32_t y = group_of(s, j);
     const struct program *b = s->program[y];
-    int64_t points = program_points(b);
-    if (points > SIBLING_POINTS || b->outer < b->rank) {
+    int64_t points = program_points(b), rows = program_rows(b);
+    if (points > SIBLING_POINTS || (points == 1 && s->round == ROUND_LEVEL)) {
         return;
     }
-    uint32_t *slot = &s->domain[points % SIBLING_SLOTS], x = *slot ? group_of(s, *slot - 1) : y;
+    uint32_t *slot = &s->domain[(points + 31 * (points - rows)) % SIBLING_SLOTS];
+    uint32_t x = *slot ? group_of(s, *slot - 1) : y;
     struct match m;
-    if (x != y && s->program[x] && (points == 1 || near(s, x, y)) &&
-        s->program[x]->outer == s->program[x]->rank && match_in_order(s->program[x], b, &m)) {
+    if (may_be_siblings(s, x, y) && (points == 1 || near(s, x, y)) &&
+        (s->program[x]->outer < s->program[x]->rank) == (b->outer < b->rank) &&
+        match_in_order(s->program[x], b, &m)) {
         join_sorted(s, x, y, &m);
     }
     *slot = j + 1;
@@ -181,22 +232,56 @@ static void note_structured(struct segment *s, uint32_t j)
 {
     for (uint32_t i = s->d.in0[j]; i < s->d.in0[j + 1]; i++) {
         struct program *p = s->program[group_of(s, s->d.in[i])];
-        if (p && p->stop == STOP_NONE) {
-            p->stop = STOP_structured;
+        if (p) {
+            note_stop(p, STOP_structured);
+        }
+    }
+}
+
+/* Whether a launch stands between the two whatever is fused: one of them is in no group, or all of a sum must
+ * be there. */
+static bool is_barrier(const struct segment *s, uint32_t before, uint32_t after)
+{
+    const struct program *a = s->program[before], *b = s->program[after];
+    return !a || !b || (a->outer < a->rank && program_rows(a) == 1 && program_points(a) > GROUP_ROW_MAX);
+}
+static void find_levels(struct segment *s)
+{
+    const struct depend *d = &s->d;
+    uint32_t n = s->end - s->from, last = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        for (uint32_t i = d->in0[j]; i < d->in0[j + 1]; i++) {
+            s->level[j] = max_u32(s->level[j], s->level[d->in[i]] + is_barrier(s, d->in[i], j));
+        }
+        last = max_u32(last, s->level[j]);
+    }
+    for (uint32_t j = n; j-- > 0;) {
+        s->latest[j] = last;
+        for (uint32_t i = d->out0[j]; i < d->out0[j + 1]; i++) {
+            s->latest[j] = min_u32(s->latest[j], s->latest[d->out[i]] - is_barrier(s, j, d->out[i]));
         }
     }
 }
 
 static void join_drafts(struct segment *s)
 {
-    for (uint32_t j = 0; j < s->end - s->from; j++) {
+    uint32_t n = s->end - s->from;
+    for (uint32_t j = 0; j < n; j++) {
         s->program[j] = program_make(s->f, &s->f->v->drafts.at[s->from + j]);
-        if (s->program[j]) {
-            join_makers(s, j);
-            join_readers(s, j);
-            join_domain(s, j);
-        } else {
-            note_structured(s, j);
+    }
+    find_levels(s);
+    for (int round = 0; round < ROUNDS; round++) {
+        s->round = (enum round)round;
+        memset(s->domain, 0, sizeof s->domain);
+        memset(s->reader, 0, ((size_t)s->f->v->buffers.n + s->f->v->b->storages.n) * sizeof *s->reader);
+        for (uint32_t j = 0; j < n; j++) {
+            if (s->program[group_of(s, j)]) {
+                join_makers(s, j);
+                join_readers(s, j);
+                join_domain(s, j);
+            } else {
+                note_structured(s, j);
+            }
         }
     }
 }
@@ -222,6 +307,8 @@ static void push_group(struct segment *s, struct renewal *r, uint32_t g)
     struct draft d = v->drafts.at[s->from + g];
     uint32_t at = r->drafts.n;
     if (s->o.next[g] == NONE) {
+        const struct program *p = s->program[g];
+        d.stop = (uint8_t)(!p ? STOP_structured : p->stop ? p->stop : STOP_end);
         r->place[s->from + g] = at;
         push_draft(v, r, &d);
         return;
@@ -269,7 +356,9 @@ static void fuse_segment(struct fuser *f, uint32_t from, uint32_t end, struct re
     depend_make(f->v, from, end, &s->d);
     order_make(a, &s->d, &s->o);
     s->program = arena_array(a, struct program *, end - from);
-    s->reader = arena_array(a, uint32_t, (size_t)f->v->buffers.n + f->v->b->storages.n);
+    s->level = arena_array(a, uint32_t, end - from);
+    s->latest = arena_array(a, uint32_t, end - from);
+    s->reader = arena_alloc(a, ((size_t)f->v->buffers.n + f->v->b->storages.n) * sizeof *s->reader);
     join_drafts(s);
     push_segment(s, r);
     for (uint32_t i = 0; i < end - from; i++) {

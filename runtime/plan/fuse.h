@@ -39,7 +39,7 @@ struct program {
     struct step *step;
     struct keep *keep;
     uint32_t n_step, n_keep;
-    enum group_stop stop; /* why something was not joined to it; the last one */
+    enum group_stop stop; /* why a reader of its results was not joined to it; the first one */
     int size;             /* room for 4 << size of each */
     struct program *next; /* unused ones */
 };

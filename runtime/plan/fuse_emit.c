@@ -178,7 +178,6 @@ void program_emit(struct fuser *f, struct program *p, struct draft *out)
     program_varies(p, e->varies);
     e->g->rank = (uint8_t)p->rank;
     e->g->outer = (uint8_t)p->outer;
-    e->g->stop = (uint8_t)(p->stop ? p->stop : STOP_end);
     memcpy(e->g->dim, p->dim, sizeof p->dim);
     for (uint32_t i = 0; i < p->n_step; i++) {
         e->value[i] = emit_step(e, &p->step[i], e->varies[i]);
@@ -196,5 +195,6 @@ void program_emit(struct fuser *f, struct program *p, struct draft *out)
     out->n_in = e->n_in;
     out->in = arena_array(v->b->scratch, struct place, e->n_in);
     memcpy(out->in, e->in, e->n_in * sizeof *e->in);
+    out->stop = (uint8_t)(p->stop ? p->stop : STOP_end);
     out->node = p->keep[p->n_keep - 1].node;
 }

@@ -62,7 +62,7 @@ struct group_store {
     uint16_t value, operand; /* value to k.out[operand] */
     uint32_t node;           /* which it is */
 };
-/* Why a group ends where it does, for `gmlrun dump`. */
+/* Why a launch, of a group or not, was not joined with another: plan_op.stop. */
 enum group_stop {
     STOP_NONE,
 #define GROUP_STOP(name, text) STOP_##name,
@@ -76,7 +76,6 @@ struct group {
     const struct group_instr *instr;
     const struct group_store *store;
     uint16_t n_instr, n_store;
-    uint8_t stop; /* enum group_stop */
     bool control; /* some instruction reads the control block: the last of k.in, as in plan.h */
 };
 enum {

@@ -67,6 +67,7 @@ struct draft {
     uint32_t n_in;
     const int64_t *attr;
     uint32_t n_attr;
+    uint8_t stop;              /* enum group_stop */
     uint32_t loop;             /* of loop_begin and loop: that loop, else 0 */
     const struct group *group; /* of group: its results are outs[0 .. n_outs), `out` the first of them */
     struct place *outs;

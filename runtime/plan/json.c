@@ -1,6 +1,7 @@
 /* The plan as one JSON document for tools: sizes, places in the arena, launches with what they read and
  * write. The format is described in docs/dump.md; `format` grows when a reader would have to change. */
 #include <jansson.h>
+#include "runtime/plan/group.h"
 #include "runtime/plan/print.h"
 
 enum { FORMAT = 1 };
@@ -53,15 +54,64 @@ static json_t *place_json(const struct graph *g, struct span s)
     return text_or_null(at);
 }
 
+/* The nodes whose values a launch computes, ascending. */
+static json_t *nodes_json(const struct graph *g, const struct plan_op *op)
+{
+    json_t *out = json_array();
+    const struct group *x = op->k.group;
+    if (!x) {
+        json_array_append_new(out, json_integer((json_int_t)op->node));
+        return out;
+    }
+    bool *in = mem_alloc(g->nodes.n * sizeof *in);
+    for (uint16_t i = 0; i < x->n_instr; i++) {
+        bool made = x->instr[i].kind != GROUP_LOAD && x->instr[i].kind != GROUP_CONST;
+        in[x->instr[i].node] |= made;
+    }
+    for (uint16_t i = 0; i < x->n_store; i++) {
+        in[x->store[i].node] = true;
+    }
+    for (uint32_t i = 0; i < g->nodes.n; i++) {
+        if (in[i]) {
+            json_array_append_new(out, json_integer((json_int_t)i));
+        }
+    }
+    mem_free(in, g->nodes.n * sizeof *in);
+    return out;
+}
+
+static json_t *group_json(const struct group *g)
+{
+    struct arena *a = arena_new();
+    json_t *program = json_array();
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        json_array_append_new(program, json_string(group_line(g, i, a)));
+    }
+    for (uint16_t i = 0; i < g->n_store; i++) {
+        json_array_append_new(program, json_string(group_store_line(g, i, a)));
+    }
+    arena_free(a);
+    return json_pack("{s:o, s:i, s:o}", "domain", sizes(g->dim, g->rank), "outer", g->outer, "program",
+                     program);
+}
+
 static json_t *launch_json(const struct plan *p, const struct plan_op *op)
 {
     const struct graph *g = p->graph;
     const struct node *n = graph_node(g, op->node);
-    return json_pack("{s:s, s:s, s:[I], s:o, s:o, s:o, s:o, s:I, s:I}", "op", op_table[op->op].name, "part",
-                     part_name[op->part], "nodes", (json_int_t)op->node, "scope",
-                     text_or_null(g->scopes.at[n->scope]), "place", place_json(g, n->span), "in",
-                     operands_json(op->k.in, op->k.n_in), "out", operands_json(op->k.out, op->k.n_out),
-                     "work", (json_int_t)op->k.work, "work_bytes", (json_int_t)op->k.work_bytes);
+    json_t *out = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "op", op_table[op->op].name,
+                            "part", part_name[op->part], "nodes", nodes_json(g, op), "scope",
+                            text_or_null(g->scopes.at[n->scope]), "place", place_json(g, n->span), "in",
+                            operands_json(op->k.in, op->k.n_in), "out", operands_json(op->k.out, op->k.n_out),
+                            "work", (json_int_t)op->k.work, "work_bytes", (json_int_t)op->k.work_bytes);
+    if (op->stop) {
+        json_object_set_new(out, "stop", json_string(group_stop_name(op->stop)));
+        json_object_set_new(out, "why", json_string(group_stop_text(op->stop)));
+    }
+    if (op->k.group) {
+        json_object_set_new(out, "group", group_json(op->k.group));
+    }
+    return out;
 }
 
 static json_t *buffer_json(const struct plan_buffer *b)

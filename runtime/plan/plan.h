@@ -49,9 +49,10 @@ struct kargs {
     const int64_t *attr;
     uint32_t n_attr;
     const struct group *group; /* of group, else NULL */
-    uint32_t node;             /* for the failure word */
-    uint64_t work;             /* byte offset of the scratch, */
-    uint64_t work_bytes;       /* sized by op_workspace() */
+    const void *prepared; /* what a backend keeps of the launch, in plan.arena; NULL before it is asked to */
+    uint32_t node;        /* for the failure word */
+    uint64_t work;        /* byte offset of the scratch, */
+    uint64_t work_bytes;  /* sized by op_workspace() */
 };
 /* A loop: the ops begin .. end of a variant, a loop_begin and a loop around the body. The counter is an i32
  * in the arena: 0, 1, .. or in reverse count - 1, .., 0. An iteration writes the next value of each carry
@@ -65,6 +66,7 @@ struct plan_loop {
 struct plan_op {
     uint16_t op;  /* enum op */
     uint8_t part; /* enum part */
+    uint8_t stop; /* enum group_stop: why it was not joined with another one; 0 when nothing was tried */
     uint32_t node;
     struct kargs k;
     const struct plan_loop *loop; /* of loop_begin and loop, else NULL */

@@ -10,6 +10,10 @@ const char *span_text(const struct graph *g, struct span s, struct arena *a);
 /* "train: net.fc.0 matmul f32[128, 256]" with the sizes of the launch that makes it */
 const char *value_name(const struct plan *p, uint32_t variant, uint32_t node, struct arena *a);
 
+/* An instruction or a store of a group: "v3 f32 = mul v1 r2", "out0 = v3". */
+const char *group_line(const struct group *g, uint16_t i, struct arena *a);
+const char *group_store_line(const struct group *g, uint16_t i, struct arena *a);
+
 extern const char *const part_name[PART_COUNT]; /* "forward", .. */
 /* The whole plan as one JSON document, described in docs/dump.md. */
 void plan_json(const struct plan *p, FILE *out);

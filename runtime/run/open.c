@@ -111,6 +111,9 @@ enum status graph_configure(struct graph *g, const struct run_options *o, struct
 
 /* -- the plan */
 
+/* What the CPU runs; its memory does not matter here. */
+static const struct target cpu = {.name = "cpu", .groups = true};
+
 /* Dim configs are bound from their values in the graph, which --set has changed already. */
 static enum status make_plan(struct run *r, const struct graph *g, const struct target *target,
                              int64_t (*split_rows)[2], struct plan **out)
@@ -139,7 +142,6 @@ static enum status make_plan(struct run *r, const struct graph *g, const struct 
 /* Beside a run of replicas: one copy of the model, on the host. */
 static enum status make_one(struct run *r, int64_t (*split_rows)[2])
 {
-    struct target cpu = {.name = "cpu"};
     r->one = arena_new_of(r->arena, struct run);
     *r->one = *r;
     r->one->one = NULL;
@@ -438,7 +440,6 @@ enum status run_open(struct graph *g, const struct run_options *o, struct diag_s
 enum status run_open_plan(struct graph *g, const struct run_options *o, struct diag_sink *sink,
                           struct run **out)
 {
-    struct target cpu = {.name = "cpu"};
     struct run *r = run_new(g, o, sink);
     return hand_over(r, load(r, &cpu), out);
 }
@@ -446,9 +447,9 @@ enum status run_open_plan(struct graph *g, const struct run_options *o, struct d
 enum status run_open_host(struct graph *g, const struct run_options *o, struct diag_sink *sink,
                           struct run **out)
 {
-    struct target cpu = {.name = "cpu"};
+    static const struct target one_by_one = {.name = "cpu"};
     struct run *r = run_new(g, o, sink);
-    enum status st = load(r, &cpu);
+    enum status st = load(r, &one_by_one);
     return hand_over(r, st == ST_OK ? fill_image(r) : st, out);
 }
 

@@ -26,7 +26,7 @@ assert max(r["times"] for r in rows) > 1 and min(r["times"] for r in rows) == 1
 product = max((r for r in rows if r["op"] == "matmul"), key=lambda r: r["flops"])
 assert product["flops"] > 0 and product["bytes"] > 0 and product["place"], product
 events = json.load(open("trace.json"))["traceEvents"]
-assert len(events) > 50 and all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
+assert len(events) > 15 and all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
 assert all(abs(a["ts"] + a["dur"] - b["ts"]) < 0.01 for a, b in zip(events, events[1:]))
 P
 exits 0 "bytes to the host 0, to the device 0" "$bin/gmlrun" train "$digits" --device cpu --audit --steps 30 --out run
