@@ -20,17 +20,20 @@ static void pointers(struct frame *f)
 {
     struct text *t = &f->body;
     const struct kargs *k = f->k;
+    /* With rows nothing overlaps (group.h), so loads may go ahead of stores. */
+    const char *alone = is_flat(f) ? "" : "__restrict__ ";
     text_printf(t, "typedef %s I;\ntypedef %s J;\n", f->wide ? "uint64_t" : "uint32_t",
                 f->wide ? "int64_t" : "int32_t");
     for (uint16_t i = 0; i < k->n_in; i++) {
         if (f->used[i]) {
             const char *cell = cell_of(&k->in[i]);
-            text_printf(t, "const %s *const in%u = (const %s *)(arena + p.at[%u]);\n", cell, i, cell, i);
+            text_printf(t, "const %s *%sconst in%u = (const %s *)(arena + p.at[%u]);\n", cell, alone, i, cell,
+                        i);
         }
     }
     for (uint16_t i = 0; i < k->n_out; i++) {
         const char *cell = cell_of(&k->out[i]);
-        text_printf(t, "%s *const out%u = (%s *)(arena + p.at[%u]);\n", cell, i, cell, k->n_in + i);
+        text_printf(t, "%s *%sconst out%u = (%s *)(arena + p.at[%u]);\n", cell, alone, i, cell, k->n_in + i);
     }
     if (needs_control(f->g)) {
         text_printf(t, "char *const control = arena + p.at[%u];\n", k->n_in - 1);
@@ -198,8 +201,8 @@ static void walk(struct frame *f, int number)
             (long long)s->segment, (long long)s->segment, (long long)f->inside, (long long)s->segment,
             (long long)f->inside);
     }
-    text_printf(t, "#pragma unroll 4\nfor (I e = %slane * %du; e < ", s->segments > 1 ? "from + " : "",
-                s->vector);
+    text_printf(t, "#pragma unroll %d\nfor (I e = %slane * %du; e < ", s->vector > 1 ? 4 : 8,
+                s->segments > 1 ? "from + " : "", s->vector);
     text_printf(t, s->segments > 1 ? "to" : "%lldu", (long long)f->inside);
     text_printf(t, "; e += %du) {\n", step);
     chunk_emit(f, number);

@@ -124,7 +124,7 @@ static void columns(struct frame *f)
     while (s->rows > 8 && f->rows / s->rows < BLOCKS / 4) {
         s->rows /= 2;
     }
-    s->lanes = power_above(ceil_div(f->inside, 4), 32 / s->rows, 512 / s->rows);
+    s->lanes = power_above(ceil_div(f->inside, 4), 32 / s->rows, BLOCK / s->rows);
     if (f->inside <= 4) {
         s->lanes = 1;
         s->rows = 128;
@@ -168,13 +168,22 @@ static int64_t room(const struct frame *f)
 static void cut(struct frame *f)
 {
     struct codegen_schedule *s = &f->s;
-    int64_t step = (int64_t)s->lanes * s->vector, n = BLOCKS / s->blocks, most = f->inside / (4 * step);
+    int64_t step = (int64_t)s->lanes * s->vector, n = BLOCKS / s->blocks;
     bool columns = s->form == CODEGEN_COLUMNS;
+    int64_t most = columns ? f->inside / (4 * step) : ceil_div(f->inside, step);
     s->segments = 1;
     s->segment = f->inside;
     if (group_goes_on(f->g) || f->inside < (columns ? CUT_FROM / 16 : CUT_FROM) ||
         s->blocks > CODEGEN_COUNTERS) {
         return;
+    }
+    if (!columns && room(f) >= 2) { /* many blocks of few loads: a thread waits for one trip to memory */
+        while (s->lanes > 256 && s->blocks * most < BLOCKS) {
+            s->lanes /= 2;
+            most *= 2;
+        }
+        s->threads = s->lanes;
+        step = (int64_t)s->lanes * s->vector;
     }
     n = n < most ? n : most;
     n = n < room(f) ? n : room(f);

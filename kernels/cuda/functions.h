@@ -56,6 +56,10 @@ enum product_shape {
 /* f32 on tensor cores: tf32: one term instead of three; a, b: whether k is the contiguous axis of that
  * factor; vector: copies of 16 bytes. */
 const void *cuda_product_function(enum product_shape shape, bool tf32, bool a, bool b, bool vector);
+/* f32 products with few columns and a long sum, whose A is contiguous along k (rows) or along m (columns), or
+ * with a short sum (outer); fours: columns, or terms of the sum, / 4, rounded up. */
+enum narrow_form { NARROW_ROWS, NARROW_COLUMNS, NARROW_OUTER, NARROW_FORMS };
+const void *cuda_narrow_function(enum narrow_form form, int fours);
 const void *cuda_tick_function(void);
 #ifdef __cplusplus
 }

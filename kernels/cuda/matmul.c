@@ -1,4 +1,5 @@
-/* Matrix products. f32 with a sum of some length is made on tensor cores (product.c); the rest is described
+/* Matrix products. f32 with few columns or a short sum has kernels of its own (narrow.c); with a sum of some
+ * length it is made on tensor cores (product.c); the rest is described
  * for cuBLASLt where it can take the operands, and as a plain tiled kernel where it cannot (strides without a
  * unit, empty inner axes, no library; without TF32, which asks for less). Row-major D = X W is column-major
  * D^T = W^T X^T, so for the library the operands change places. */
@@ -101,13 +102,13 @@ static bool view_product(const struct kargs *k, const struct target *t, struct p
                 leading(m, n, out->stride[r - 2], out->stride[r - 1], &d, &v->p.ldd) && !d;
     v->a_along_k = !a;
     v->b_along_k = b;
-    return fits && product_takes(v, t);
+    return fits && (product_takes(v, t) || narrow_takes(v, t));
 }
 
 bool cuda_matmul_is_own(const struct kargs *k, const struct target *t)
 {
     struct product_view v;
-    return view_product(k, t, &v) && product_is_better(&v, t);
+    return view_product(k, t, &v) && (narrow_takes(&v, t) || product_is_better(&v, t));
 }
 
 int cuda_matmul(const struct kargs *k, const struct target *t, struct launch *l, int max);
@@ -120,7 +121,7 @@ int cuda_matmul(const struct kargs *k, const struct target *t, struct launch *l,
         return CUDA_UNSUPPORTED;
     }
     if (view_product(k, t, &v)) {
-        return product_describe(&v, t, l);
+        return narrow_takes(&v, t) ? narrow_describe(&v, t, l) : product_describe(&v, t, l);
     }
     int r = out->rank;
     p.m = out->dim[r - 2];

@@ -186,4 +186,13 @@ struct product_params {
     PRODUCT_TILE(LARGE, 128, 128, 32, 64, 32, 3, 2.15)
 #define PRODUCT_SIDE(outer, depth, along_k) ((along_k) ? (outer) * ((depth) + 8) : (depth) * ((outer) + 4))
 
+/* Products with few columns or a short sum: D[m, n] = A[m, k] B[k, n], strides of a row and a column. Where
+ * blocks of a cluster share the sum, each has k_part terms. */
+struct narrow_params {
+    struct walk batch;
+    uint64_t a, b, out;
+    int64_t a_row, a_col, b_row, b_col, ldd;
+    int32_t m, n, k, split, k_part;
+};
+
 #endif

@@ -24,4 +24,8 @@ bool product_is_better(const struct product_view *v, const struct target *t);
 /* One launch; CUDA_UNSUPPORTED when the grid does not fit. */
 int product_describe(const struct product_view *v, const struct target *t, struct launch *l);
 
+/* narrow.c: f32 with few columns, or fewer terms than PRODUCT_LEAST_K, without tensor cores. */
+bool narrow_takes(const struct product_view *v, const struct target *t);
+int narrow_describe(const struct product_view *v, const struct target *t, struct launch *l);
+
 #endif

@@ -101,16 +101,63 @@ __global__ void shuffle_kernel(char *arena, const __grid_constant__ struct rando
     }
 }
 
+/* The rounds of a permutation of up to 4^TABLE_HALF places as a table in shared memory: a walk is a chain of
+ * steps, and reading one is shorter than making it. */
+enum { TABLE_HALF = 8, TABLE_ROUNDS = 8, TABLE_LEAST = 4 };
+
+struct round_table {
+    uint8_t at[TABLE_ROUNDS << TABLE_HALF];
+};
+
+__device__ __forceinline__ bool table_fits(const struct permutation &p)
+{
+    return p.half <= TABLE_HALF && p.half > TABLE_LEAST; /* below, there are more rounds and few places */
+}
+__device__ __forceinline__ void table_fill(struct round_table &t, const struct permutation &p)
+{
+    for (uint32_t i = threadIdx.x; i < TABLE_ROUNDS << p.half; i += blockDim.x) {
+        t.at[i] = (uint8_t)permutation_round(&p, i >> p.half, i & ((1u << p.half) - 1));
+    }
+    __syncthreads();
+}
+__device__ __forceinline__ uint32_t table_walk(const struct round_table &t, const struct permutation &p,
+                                               uint32_t i)
+{
+    do {
+        uint32_t left = i >> p.half, right = i & ((1u << p.half) - 1);
+#pragma unroll
+        for (uint32_t round = 0; round < TABLE_ROUNDS; round++) {
+            uint32_t next = left ^ t.at[(round << p.half) + right];
+            left = right;
+            right = next;
+        }
+        i = left << p.half | right;
+    } while (i >= p.n);
+    return permutation_end(&p, i);
+}
+
+/* All blocks take the same way: replicas have permutations of their own, and no table. */
 __global__ void rows_kernel(char *arena, const __grid_constant__ struct random_params p)
 {
+    __shared__ struct round_table table;
     const struct control *c = control_of(arena, p);
     const struct phase_control *ph = &c->phase[p.phase];
+    struct permutation one = {};
+    bool tabled = false;
+    if (p.order == ROWS_SHUFFLED && !p.replicas) {
+        one = permutation_make((uint32_t)ph->rows, key_of(c, p, 0), (uint64_t)ph->epoch);
+        tabled = table_fits(one);
+    }
+    if (tabled) {
+        table_fill(table, one);
+    }
     for (int64_t i = thread_index(); i < p.n; i += thread_count()) {
         int64_t r = p.replicas ? i / p.each : 0, own = i - r * p.each, row = -1;
         int64_t at = p.order == ROWS_LANES ? lane_row(ph->cursor, ph->rows, p.each, own) : ph->cursor + own;
         /* rows past the end of the split read nothing */
         if (at < ph->rows) {
-            row = p.order == ROWS_SHUFFLED
+            row = tabled ? table_walk(table, one, (uint32_t)at)
+                  : p.order == ROWS_SHUFFLED
                       ? permute_index((uint32_t)at, (uint32_t)ph->rows, key_of(c, p, r), (uint64_t)ph->epoch)
                       : at;
             row += ph->row0;

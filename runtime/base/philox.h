@@ -75,33 +75,50 @@ GML_HD float normal_u24(uint32_t bits)
     return (float)portable_normal_quantile(((double)(bits >> 8) + 0.5) * (1.0 / 16777216.0));
 }
 
-/* Place i of a keyed permutation of 0 .. n-1: a balanced Feistel network over the smallest even number of
- * bits that holds n, walked until the value is below n (fewer than 4 rounds of the network on average). i
- * must be < n. A network makes even permutations only, and few rounds leave traces where halves are small:
- * up to 256 places it runs longer, and half of the keys exchange the first two. */
+/* A keyed permutation of 0 .. n-1: a balanced Feistel network over the smallest even number of bits that
+ * holds n, walked until the value is below n (fewer than 4 rounds of the network on average). A network makes
+ * even permutations only, and few rounds leave traces where halves are small: up to 256 places it runs
+ * longer, and half of the keys exchange the first two. */
+struct permutation {
+    uint64_t key;
+    uint32_t n, half, rounds;
+};
+GML_HD struct permutation permutation_make(uint32_t n, uint64_t key, uint64_t epoch)
+{
+    struct permutation p = {mix64(key ^ mix64(epoch + 0x9E3779B97F4A7C15ull)), n, 1, 8};
+    while (p.half < 16 && (1ull << (2 * p.half)) < n) {
+        p.half++;
+    }
+    p.rounds = p.half <= 4 ? 16 : 8;
+    return p;
+}
+/* What a round adds to the left half. */
+GML_HD uint32_t permutation_round(const struct permutation *p, uint32_t round, uint32_t right)
+{
+    return (uint32_t)(mix64(p->key + round * 0x9E3779B97F4A7C15ull + right) >> 40) & ((1u << p->half) - 1);
+}
+/* The last step behind the walk. */
+GML_HD uint32_t permutation_end(const struct permutation *p, uint32_t i)
+{
+    return p->half <= 4 && i < 2 ? i ^ (uint32_t)(mix64(~p->key) & 1) : i;
+}
+/* Place i of it, which must be < n. */
 GML_HD uint32_t permute_index(uint32_t i, uint32_t n, uint64_t key, uint64_t epoch)
 {
     if (n < 2) {
         return 0;
     }
-    uint32_t half = 1;
-    while (half < 16 && (1ull << (2 * half)) < n) {
-        half++;
-    }
-    uint32_t mask = (1u << half) - 1;
-    uint64_t k = mix64(key ^ mix64(epoch + 0x9E3779B97F4A7C15ull));
-    uint32_t few = half <= 4, rounds = few ? 16 : 8;
+    struct permutation p = permutation_make(n, key, epoch);
     do {
-        uint32_t left = i >> half, right = i & mask;
-        for (uint32_t round = 0; round < rounds; round++) {
-            uint32_t f = (uint32_t)(mix64(k + round * 0x9E3779B97F4A7C15ull + right) >> 40) & mask;
-            uint32_t next = left ^ f;
+        uint32_t left = i >> p.half, right = i & ((1u << p.half) - 1);
+        for (uint32_t round = 0; round < p.rounds; round++) {
+            uint32_t next = left ^ permutation_round(&p, round, right);
             left = right;
             right = next;
         }
-        i = left << half | right;
+        i = left << p.half | right;
     } while (i >= n);
-    return few && i < 2 ? i ^ (uint32_t)(mix64(~k) & 1) : i;
+    return permutation_end(&p, i);
 }
 
 #endif

@@ -349,7 +349,44 @@ START_TEST(own_products)
     ck_assert(cuda_matmul_is_own(&k, &h200)); /* but splits no sum */
     k.n_attr = 0;
     in[0].dim[1] = in[1].dim[0] = 15;
-    ck_assert(!cuda_matmul_is_own(&k, &h200));
+    ck_assert(cuda_matmul_is_own(&k, &h200)); /* a short sum */
+}
+END_TEST
+
+/* Which kernel takes a product with a narrow side, and that its blocks cover the results and the sum. */
+static void check_narrow(struct operand x, struct operand w, int form, int fours, int rows, int columns,
+                         int split)
+{
+    struct operand in[] = {x, w}, out = {.offset = 2 << 20, .dtype = DT_F32, .rank = x.rank};
+    memcpy(out.dim, x.dim, sizeof out.dim);
+    out.dim[out.rank - 1] = w.dim[w.rank - 1];
+    make_row_major(&out);
+    struct kargs k = {.in = in, .out = &out, .n_in = 2, .n_out = 1};
+    struct narrow_params p;
+    ck_assert(cuda_matmul_is_own(&k, &h200));
+    ck_assert_int_eq(cuda_kernels[OP_matmul](&k, &h200, launches, CUDA_MAX_LAUNCHES), 1);
+    memcpy(&p, launches[0].params, sizeof p);
+    const void *f = launches[0].function;
+    ck_assert_int_eq(fake_function_first(f), form);
+    ck_assert_int_eq(fake_function_middle(f), fours % 4);
+    ck_assert_int_eq(p.split, split);
+    ck_assert_uint_eq(launches[0].cluster, split > 1 ? (uint32_t)split : 0);
+    ck_assert_int_ge(p.split * p.k_part, p.k);
+    ck_assert_uint_eq(launches[0].grid[0],
+                      (uint32_t)((p.m + rows - 1) / rows * ((p.n + columns - 1) / columns) * split));
+    ck_assert_int_eq(p.a_row, x.stride[x.rank - 2]);
+    ck_assert_int_eq(p.b_col, w.stride[w.rank - 1]);
+}
+START_TEST(narrow_products)
+{
+    check_narrow(T(DT_F32, 0, 1024, 256), T(DT_F32, 4096, 256, 10), NARROW_ROWS, 3, 8, 12, 1);
+    check_narrow(T(DT_F32, 0, 3, 17, 64), T(DT_F32, 65536, 3, 64, 4), NARROW_ROWS, 1, 8, 12, 1);
+    check_narrow(swapped(T(DT_F32, 0, 1024, 256), 0, 1), T(DT_F32, 65536, 1024, 10), NARROW_COLUMNS, 3, 32,
+                 12, 8);
+    check_narrow(swapped(T(DT_F32, 0, 20, 256), 0, 1), T(DT_F32, 65536, 20, 5), NARROW_COLUMNS, 2, 32, 12, 1);
+    check_narrow(T(DT_F32, 0, 100, 10), swapped(T(DT_F32, 65536, 300, 10), 0, 1), NARROW_OUTER, 3, 16, 256,
+                 1);
+    check_narrow(T(DT_F32, 0, 3, 15), T(DT_F32, 65536, 15, 4), NARROW_OUTER, 4, 16, 256, 1);
 }
 END_TEST
 
@@ -493,6 +530,7 @@ int main(void)
     tcase_add_test(t, reductions);
     tcase_add_test(t, products);
     tcase_add_test(t, own_products);
+    tcase_add_test(t, narrow_products);
     tcase_add_test(t, index_rows);
     tcase_add_test(t, places_are_sorted);
     tcase_add_test(t, sorts);
