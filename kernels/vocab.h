@@ -58,12 +58,12 @@ GML_INLINE int32_t gml_mod_i32(int32_t x, int32_t y)
 GML_INLINE float gml_mod_f32(float x, float y)
 {
     float r = fmodf(x, y);
-    return r == 0 ? copysignf(0, y) : (r < 0) != (y < 0) ? r + y : r;
+    return r == 0 ? copysignf(0.0f, y) : (r < 0) != (y < 0) ? r + y : r;
 }
 GML_INLINE double gml_mod_f64(double x, double y)
 {
     double r = fmod(x, y);
-    return r == 0 ? copysign(0, y) : (r < 0) != (y < 0) ? r + y : r;
+    return r == 0 ? copysign(0.0, y) : (r < 0) != (y < 0) ? r + y : r;
 }
 /* The quotient that belongs to the modulus: floor(x / y) alone can round up to the next integer. */
 GML_INLINE float gml_div_f32(float x, float y)
