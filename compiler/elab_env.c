@@ -211,6 +211,69 @@ struct value storage_value(struct elab *e, struct value v, struct span at)
     }
     return tick_read(e, v);
 }
+/* Made of numbers and sizes alone: of no data, storage, draw or scan, and not of the rows of a launch. */
+static bool is_made_of_constants(struct elab *e, const struct node *n)
+{
+    const struct phase *p = &e->g->phases.at[n->phase];
+    bool ok = !n->loop && (n->op == OP_const || n->op == OP_dimval ||
+                           !(op_table[n->op].flags & (OPF_META | OPF_CONTROL | OPF_LOOP)));
+    for (int i = 0; ok && i < n->rank; i++) {
+        ok = p->b == p->batch || node_shape(e->g, n)[i] != p->b;
+    }
+    return ok;
+}
+/* A constant of another phase in the phase at hand; 0 where it is none. made: by node, what there is of it.
+ */
+static val constant_here(struct elab *e, val v, val *made)
+{
+    const struct node n = *graph_node(e->g, v);
+    if (made[v] || !is_made_of_constants(e, &n)) {
+        return made[v];
+    }
+    val *in = arena_array(e->arena, val, n.n_in + 1);
+    int64_t *attr = arena_array(e->arena, int64_t, n.n_attr + 1);
+    dim *dims = arena_array(e->arena, dim, n.n_dim + 1);
+    memcpy(attr, node_attrs(e->g, &n), n.n_attr * sizeof *attr);
+    memcpy(dims, node_dims(e->g, &n), n.n_dim * sizeof *dims);
+    for (uint32_t i = 0; i < n.n_in; i++) {
+        in[i] = constant_here(e, node_inputs(e->g, &n)[i], made);
+        if (!in[i]) {
+            return 0;
+        }
+    }
+    struct node_spec s = {.op = (enum op)n.op,
+                          .phase = e->b.phase,
+                          .in = in,
+                          .n_in = n.n_in,
+                          .attr = attr,
+                          .n_attr = n.n_attr,
+                          .dims = dims,
+                          .n_dim = n.n_dim,
+                          .type = node_type(e->g, v),
+                          .span = n.span,
+                          .scope = n.scope};
+    made[v] = graph_add(e->g, &s, e->sink);
+    return made[v];
+}
+/* The first value of a state may be a local of the phase, `let s0 = zeros(..)`, where that is a
+ * constant; an argument is a value of the caller, whatever it is there. */
+static bool value_here(struct elab *e, struct value v, val *made, struct value *out)
+{
+    *out = v;
+    if (v.kind == V_TENSOR) {
+        out->node = constant_here(e, v.node, made);
+        return out->node != 0;
+    }
+    if (!is_branch(v)) {
+        return v.kind != V_TREE;
+    }
+    bool ok = true;
+    *out = branch_like(e, v);
+    for (uint32_t i = 0; ok && i < branch_count(v); i++) {
+        ok = value_here(e, *branch_at(v, i), made, branch_at(*out, i));
+    }
+    return ok;
+}
 struct value slot_value(struct elab *e, struct slot *s, struct span at)
 {
     if (s->kind == SLOT_LAZY) {
@@ -222,6 +285,11 @@ struct value slot_value(struct elab *e, struct slot *s, struct span at)
     }
     int p = value_phase(e, s->v);
     if (p >= 0 && p != e->b.phase) {
+        struct value constant;
+        if (e->let_path && s->what == NAME_LOCAL &&
+            value_here(e, s->v, arena_array(e->arena, val, e->g->nodes.n), &constant)) {
+            return constant;
+        }
         if (e->let_path) {
             fail(e, DIAG_E3005, at, "the initial value of %s cannot depend on `%s`, a value of phase %s",
                  e->let_path, s->name, e->g->phases.at[p].name);

@@ -548,6 +548,7 @@ run { whole; one for 9 steps }
 """),
     "mamba2": ("LM{V = 64, D = 32, layers = 2, N = 16, P = 8, G = 1}", 64, PIECES),
     "xlstm": ("LM{3, 32, 2, [], 1}", 3, PIECES),
+    "xlstm slstm": ("LM{3, 32, 2, [1], 1}", 3, PIECES),
 }
 EPOCHS = {"digits": 20, "gan": 100, "charlm": 10, "mamba2": 20, "lstm": 5}
 

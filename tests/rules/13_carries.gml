@@ -1,7 +1,16 @@
 gml 1
 # Carries: the type of the first value; without `next` they hold; the body sees the old values; parts may be written.
 config N: dim = 2
+layer Kept{}(x: f32[B, 2]) -> f32[B, 2] {
+    let zero = zeros([B, 2])
+    let first = (a = zero - inf, k = 2 * zero + 1)
+    state cell = first                                             # a local of numbers and sizes; the type is that of the value
+    next cell = (a = x, k = cell.k + x)
+    return cell.k
+}
+let kept = Kept{}
 phase p {
+    output from_local = kept(ones([3, 2]))  #= f32[3, 2]: 1, 1, 1, 1, 1, 1
     let r = scan (t in 0..3; a = 0, b = 0.0, c = zeros([N]), held = 5, s = (x = zeros([N]), k = 1), l = [0, 1.0]) {
         next a = a + 1
         next b = 2                                                 # numbers adapt
