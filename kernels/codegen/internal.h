@@ -48,6 +48,12 @@ static inline bool is_flat(const struct frame *f)
 {
     return f->g->outer == f->g->rank;
 }
+/* Whether a result of this value has one for each point: a number that varies along no axis may be spread. */
+static inline bool leaves_spread(const struct frame *f, uint16_t value)
+{
+    const struct value *v = &f->value[value];
+    return v->full || (v->fixed && (is_flat(f) || !f->g->instr[value].row));
+}
 /* Stride along the fastest axis. */
 static inline int64_t column_step(const struct frame *f, uint32_t column)
 {

@@ -120,7 +120,7 @@ static void row_stores(struct frame *f, int level)
     for (uint16_t i = 0; i < g->n_store; i++) {
         const struct value *v = &f->value[g->store[i].value];
         uint32_t c = column_out(f, g->store[i].operand);
-        if (v->full || v->level != level) {
+        if (leaves_spread(f, g->store[i].value) || v->level != level) {
             continue;
         }
         text_printf(

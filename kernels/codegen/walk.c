@@ -113,11 +113,10 @@ static bool loaded(const struct frame *f, uint32_t column, const bool *want)
     return false;
 }
 
-/* Full values leave in the walk of their level; fixed values in the first walk of a flat group. */
+/* In the walk of their level. */
 static bool leaves_in(const struct frame *f, const struct group_store *s, int walk)
 {
-    const struct value *v = &f->value[s->value];
-    return v->full ? v->level == walk : is_flat(f) && walk == 0;
+    return leaves_spread(f, s->value) && f->value[s->value].level == walk;
 }
 
 static bool stored(const struct frame *f, uint32_t column, int walk)

@@ -648,6 +648,22 @@ static void special_cases(struct group_image *g)
     finish(m, "labels");
 }
 
+/* Numbers of a row, and those that vary along no axis, as results for each point. */
+static void spread_case(struct group_image *g)
+{
+    struct maker *m = maker_new(g, 2, 1, (const int64_t[]){100, 12});
+    uint16_t from[] = {constant(m, DT_F32, 0.5), load(m, DT_F32, DOM_ANY, 3, false, 0),
+                       load(m, DT_F32, DOM_ANY, 2, false, 0),
+                       reduce(m, OP_sum, load(m, DT_F32, DOM_ANY, 0, false, 0), 30)};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        uint16_t v = elem(m, OP_cast, DT_F32, 1, &from[i], false, 30);
+        m->varies[v] = 3;
+        m->instr[v].row = false;
+        store(m, v, 0);
+    }
+    finish(m, "spread");
+}
+
 void group_handmade(struct group_image *g)
 {
     elem_rows(g);
@@ -659,6 +675,7 @@ void group_handmade(struct group_image *g)
         softmax_case(g, size[i][0], size[i][1], true);
     }
     special_cases(g);
+    spread_case(g);
 }
 
 /* -- what they must give */
