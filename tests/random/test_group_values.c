@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "compiler/compiler.h"
 #include "kernels/codegen/internal.h"
 #include "kernels/vocab.h"
+#include "runtime/base/philox.h"
 #include "tests/suite.h"
 #include "tools/random/groups.h"
 
@@ -169,6 +171,101 @@ START_TEST(drawn)
 }
 END_TEST
 
+/* -- the groups of a whole model, each by itself: its operands hold random numbers */
+static struct plan *plan_of(struct arena *a, const char *path)
+{
+    static const int64_t no_rows[LIMIT_PHASES][2], rows[16];
+    struct diag_sink sink;
+    struct graph *g;
+    struct plan *p = NULL;
+    diag_init(&sink, a, NULL);
+    struct compile_options o = {.std_path = GML_SOURCE "/models/std"};
+    struct plan_options po = {.data_rows = rows,
+                              .split_rows = no_rows,
+                              .target = {.name = "cuda", .memory = IMAGE, .groups = true},
+                              .fuse = true};
+    ck_assert_int_eq(gml_compile(a, path, &o, &sink, &g), ST_OK);
+    ck_assert_int_eq(plan_build(g, &po, a, &sink, &p), ST_OK);
+    return p;
+}
+
+static void add_groups(struct group_image *g, const struct plan *p)
+{
+    g->used = p->bytes;
+    g->control = p->control;
+    vec_push(g->memory, &g->place, ((struct group_place){0, p->bytes, true}));
+    for (uint32_t v = 0; v < p->n_variant; v++) {
+        for (uint32_t i = 0; i < p->variant[v].n_op; i++) {
+            struct group_case c = {.op = p->variant[v].op[i], .tolerance = 1e-4};
+            snprintf(c.text, sizeof c.text, "phase %s, op %u", p->graph->phases.at[p->variant[v].phase].name,
+                     i);
+            if (c.op.k.group) {
+                vec_push(g->memory, &g->at, c);
+            }
+        }
+    }
+}
+
+static void fill(struct group_image *g, const struct operand *o, uint64_t *random)
+{
+    int64_t n = 1;
+    for (int a = 0; a < o->rank; a++) {
+        n += (o->dim[a] - 1) * llabs(o->stride[a]);
+    }
+    for (int64_t i = 0; i < n && o->offset != g->control; i++) {
+        char *at = g->image + o->offset + (uint64_t)i * dtype_size((enum dtype)o->dtype);
+        *random = mix64(*random + 1);
+        double x = ldexp((double)(*random >> 11), -53);
+        if (o->dtype == DT_F32) {
+            *(float *)at = (float)(4 * x - 2);
+        } else if (o->dtype == DT_F64) {
+            *(double *)at = 4 * x - 2;
+        } else if (o->dtype == DT_I32) {
+            *(int32_t *)at = (int32_t)(9 * x) - 2;
+        } else {
+            *at = x < 0.5;
+        }
+    }
+}
+
+static void check_model(const char *path)
+{
+    struct group_image g;
+    uint64_t random = 1;
+    group_image_open(&g, IMAGE);
+    add_groups(&g, plan_of(g.memory, path));
+    struct codegen_kernel *k = make_kernels(&g);
+    struct library l = compile(k, g.at.n);
+    uint64_t bytes = g.used + CODEGEN_COUNTERS * sizeof(uint32_t);
+    char *got = mem_alloc(bytes);
+    for (uint32_t i = 0; i < g.at.n; i++) {
+        const struct kargs *x = &g.at.at[i].op.k;
+        for (uint16_t j = 0; j < x->n_out; j++) {
+            fill(&g, &x->out[j], &random); /* what no thread writes to stays different */
+        }
+        for (uint16_t j = 0; j < x->n_in; j++) {
+            fill(&g, &x->in[j], &random);
+        }
+        memcpy(got, g.image, g.used);
+        memset(got + g.used, 0, bytes - g.used);
+        run_case(&g, &l, &g.at.at[i], &k[i], got);
+        group_reference(&g, x);
+        double d = group_difference(&g.at.at[i], g.image, got);
+        ck_assert_msg(d <= 1, "%s: %.3g of what is allowed\n%s", g.at.at[i].text, d, own_text(&k[i]));
+    }
+    ck_assert_uint_gt(g.at.n, 20);
+    mem_free(got, bytes);
+    dlclose(l.file);
+    group_image_close(&g);
+}
+
+START_TEST(models)
+{
+    check_model(GML_SOURCE "/models/dqn_cartpole.gml");
+    check_model(GML_SOURCE "/models/ppo_cartpole.gml");
+}
+END_TEST
+
 static void setup(void)
 {
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -195,5 +292,6 @@ int main(void)
     tcase_add_unchecked_fixture(t, setup, teardown);
     tcase_add_test(t, handmade);
     tcase_add_test(t, drawn);
+    tcase_add_test(t, models);
     return suite_run("group values", t, CK_NOFORK);
 }
