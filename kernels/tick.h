@@ -26,7 +26,8 @@ struct tick_args {
     int64_t rows; /* of the launch; 0 = data-free */
     uint32_t phase, metric0;
     uint16_t replicas; /* values of ok and of each metric; at least 1 */
-    uint8_t first;     /* the launch starts a visit: metrics start anew. The backend sets it */
+    uint8_t first; /* the launch starts a visit, also when phase_control.visit says so: metrics start anew.
+                      The backend sets it */
     uint8_t has_ok, drops_tail, n_metric,
         n_assert; /* drops_tail: an epoch ends when less than `rows` rows are left */
     uint8_t mode[RING_METRICS], is_f64[RING_METRICS];
@@ -77,7 +78,7 @@ GML_INLINE void tick_metric_of(const char *arena, const struct tick_args *a, str
     struct metric_control *m = &c->metric[a->metric0 + k];
     double x = tick_value(arena, a, k);
     int ok = !a->has_ok || arena[a->ok + k % a->replicas];
-    if (a->first) {
+    if (a->first || c->phase[a->phase].visit) {
         m->sum = m->weight = 0;
     }
     if (ok || x - x == 0) {
@@ -99,6 +100,7 @@ GML_INLINE void tick_cursor(const struct tick_args *a, struct phase_control *p)
 }
 GML_INLINE void tick_advance(const struct tick_args *a, struct phase_control *p, int ok)
 {
+    p->visit = 0;
     p->step++;
     tick_cursor(a, p);
     p->skips += !ok;
@@ -160,6 +162,7 @@ GML_INLINE void tick(char *arena, const struct tick_args *a, struct ring *ring, 
     if (goes) {
         tick_advance(a, p, ok);
     }
+    c->over |= !goes || (c->max_skips > 0 && p->skips_in_row >= c->max_skips);
     s->phase = (int32_t)a->phase;
     s->skipped = !ok;
     s->step = p->step;

@@ -67,7 +67,8 @@ static const struct option_spec table[] = {
                       "a named draw from a file, as in train.eps=eps.npy; may be repeated", RUNS},
     [OPT_STAGE] = {"stage", 0, OPTION_CHOICE, "graph|plan", "what to dump; default graph", "dump"},
     [OPT_STEPS_PER_LAUNCH] = {"steps-per-launch", 0, OPTION_INT, "K",
-                              "steps of a phase in one launch of the device; same results; default 1",
+                              "steps in one launch of the device, at most; same results; default: on a GPU "
+                              "as many as take about 10 ms, else 1",
                               "train"},
     [OPT_REPLICAS] = {"replicas", 0, OPTION_INT, "R",
                       "train R copies at once, with seeds S, S+1, ..; --set NAME=A,B,.. gives each its value",
@@ -222,6 +223,9 @@ static enum status steps_per_launch_option(struct call *c)
         return diag_emit(&c->sink, DIAG_U0003, NO_SPAN,
                          "`--%s` looks at each step by itself: it does not go with `--steps-per-launch`",
                          v[OPT_PARTS].given ? "parts" : "debug-plan");
+    }
+    if (!v[OPT_STEPS_PER_LAUNCH].given && strcmp(c->o.command->name, "train") == 0) {
+        c->run.steps_per_launch = 0; /* as suits the device */
     }
     return ST_OK;
 }

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 SOURCE, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-PARTS = sys.argv[3:] or ["tests", "parity", "random", "groups", "digits", "loops", "peers", "sanitize", "memory"]
+PARTS = sys.argv[3:] or ["tests", "parity", "random", "groups", "digits", "loops", "schedule", "peers", "sanitize", "memory"]
 DEVICE = os.environ.get("GML_CHECK_DEVICE", "cuda")
 MODEL = os.path.join(SOURCE, "models", "digits.gml")
 WORK = tempfile.mkdtemp(prefix="gml_check.")
@@ -229,31 +229,65 @@ def check_speed():
         f"exit {code}: {last_line(err)}")
 
 
-def audit(steps):
-    """Driver calls of a run of some steps inside the first epoch."""
-    path = os.path.join(WORK, f"audit{steps}.txt")
+def audit(*options, model=MODEL):
+    """Driver calls of a run."""
+    path = os.path.join(WORK, f"audit{Train.count}.txt")
     env = dict(ENV, CUDA_INJECTION64_PATH=os.path.join(BUILD, "lib", "libgml_audit.so"), GML_AUDIT=path)
-    t = Train("--steps", str(steps), "--set", "B=8", "--log-every", "1000", env=env)
+    t = Train(*options, "--log-every", "1000", model=model, env=env)
     if t.code != 0 or not os.path.exists(path):
         return t, None
     with open(path) as f:
         return t, {name: int(n) for n, name in (line.split() for line in f)}
 
 
-def check_audit():
+def extra_calls(name, few, many, model=MODEL):
+    """What a longer run calls more often than a short one: launches of graphs, others but for polls, all as a text; or None."""
     if not os.path.exists(os.path.join(BUILD, "lib", "libgml_audit.so")):
-        row("driver calls per step", False, "libgml_audit.so is not in the build")
-        return
-    (t, few), (_, many) = audit(20), audit(170)
-    if few is None or many is None:
-        row("driver calls per step", False, f"no counts: exit {t.code}: {last_line(t.err)}")
-        return
-    extra = {k: many.get(k, 0) - few.get(k, 0) for k in sorted(set(few) | set(many)) if many.get(k, 0) != few.get(k, 0)}
+        row(name, False, "libgml_audit.so is not in the build")
+        return None
+    (t, a), (_, b) = audit(*few, model=model), audit(*many, model=model)
+    if a is None or b is None:
+        row(name, False, f"no counts: exit {t.code}: {last_line(t.err)}")
+        return None
+    extra = {k: b.get(k, 0) - a.get(k, 0) for k in sorted(set(a) | set(b)) if b.get(k, 0) != a.get(k, 0)}
     polls = ("cuStreamQuery", "cuGetProcAddress", "cuCtxGetCurrent")
     launches = sum(n for k, n in extra.items() if k.startswith("cuGraphLaunch"))
     other = {k: n for k, n in extra.items() if not k.startswith("cuGraphLaunch") and not k.startswith(polls)}
-    text = ", ".join(f"{n} {k}" for k, n in extra.items())
-    row("driver calls of 150 more steps", launches == 150 and not other, text, "150 cuGraphLaunch, nothing else")
+    return launches, other, ", ".join(f"{n} {k}" for k, n in extra.items())
+
+
+def check_audit():
+    name = "driver calls of 150 more steps"
+    found = extra_calls(name, ("--steps", "20", "--set", "B=8"), ("--steps", "170", "--set", "B=8"))
+    if found:
+        row(name, found[0] == 150 and not found[1], found[2], "150 cuGraphLaunch, nothing else")
+
+
+# Model, sets; config that says how long it goes on, its short and its long value, rounds of the outermost repeat between them, and whether
+# those save what is best, which copies.
+SCHEDULES = (("ppo_cartpole", (), "rounds", 8, 24, 16, False), ("ppo_cartpole", ("target_kl=0.002",), "rounds", 8, 24, 16, False),
+             ("dqn_cartpole", ("warm=30",), "rounds", 200, 600, 400, False), ("ddpm_points", (), "steps_", 1000, 3000, 4, False),
+             ("gan_points", (), "steps_", 1000, 3000, 4, False), ("kan_digits", (), "epochs", 3, 9, 6, True), ("digits", (), "epochs", 3, 9, 6, True))
+
+
+def check_schedule():
+    """Rounds of the `run` block as one launch: the bits and lines of single launches, a launch a round or less, nothing copied."""
+    for name, sets, length, short, long, rounds, saves in SCHEDULES:
+        model, label = os.path.join(SOURCE, "models", name + ".gml"), " ".join((name, *sets))
+        options = [x for s in sets for x in ("--set", s)]
+        few, many = (*options, "--set", f"{length}={short}"), (*options, "--set", f"{length}={long}")
+        runs = [Train(*many, "--log-every", "1", *more, model=model) for more in (("--steps-per-launch", "1"), (), ("--steps-per-launch", "64"))]
+        if any(t.failed(label) for t in runs):
+            continue
+        said = [[{k: v for k, v in line.items() if k != "seconds"} for line in t.lines()] for t in runs]
+        same = all(t.weights() == runs[0].weights() is not None for t in runs) and said.count(said[0]) == len(said)
+        took = ", ".join(f"{t.summary()['seconds']:.3f} s" for t in runs)
+        row(f"{label}: one step a launch, rounds, 64", same and len(said[0]) > 8,
+            f"{len(said[0])} lines, {'the same, same bits' if same else 'lines or weights differ'}; {took}", "same bits")
+        found = extra_calls(f"{label}: launches", few, many, model) if DEVICE != "cpu" else None
+        if found:
+            row(f"{label}: driver calls of {rounds} more rounds", 0 < found[0] <= rounds and (saves or not found[1]), found[2],
+                f"at most {rounds} cuGraphLaunch" + ("" if saves else ", nothing else"))
 
 
 def check_digits():
@@ -395,7 +429,8 @@ def check_memory():
 
 
 def main():
-    checks = {"tests": check_tests, "parity": check_parity, "random": check_random, "groups": check_groups, "digits": check_digits, "loops": check_loops, "sanitize": check_sanitize,
+    checks = {"tests": check_tests, "parity": check_parity, "random": check_random, "groups": check_groups, "digits": check_digits, "loops": check_loops,
+              "schedule": check_schedule, "sanitize": check_sanitize,
               "memory": check_memory, "peers": check_peers}
     start = time.monotonic()
     for part in PARTS:

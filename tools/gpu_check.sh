@@ -3,7 +3,7 @@
 #
 #   tools/gpu_check.sh stage BUILD_DIR OUT   copy what the check needs out of a build, stripped, into OUT (bin/ and lib/)
 #   tools/gpu_check.sh BUILD_DIR [part ...]  run it; BUILD_DIR is a build folder or a staged OUT.
-#                                            Parts: tests parity random groups digits loops peers sanitize memory (default: all)
+#                                            Parts: tests parity random groups digits loops schedule peers sanitize memory (default: all)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" = stage ]; then

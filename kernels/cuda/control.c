@@ -92,6 +92,22 @@ CONTROL_OP(randint, draw(OP_randint, k, t, l))
 CONTROL_OP(shuffle, shuffle(OP_shuffle, k, t, l))
 CONTROL_OP(rows, rows(OP_rows, k, t, l))
 
+int cuda_segment(const struct plan *p, enum segment_step step, const struct segment_node *node,
+                 uint64_t state, uint64_t ring, uint64_t condition, struct launch *out)
+{
+    struct segment_params s = {
+        .control = p->control, .state = state, .ring = ring, .condition = condition, .step = (int32_t)step};
+    if (node) {
+        s.node = *node;
+    }
+    if (step == SEGMENT_STOPS) {
+        const struct operand *o = &p->variant[node->variant].output[0];
+        s.value = o->offset;
+        s.is_f32 = o->dtype == DT_F32;
+    }
+    return launch_make(out, cuda_segment_function(), 1, 1, 1, 1, &s, sizeof s);
+}
+
 int cuda_tick(const struct plan *p, uint32_t variant, uint64_t ring, bool first, struct launch *out)
 {
     struct tick_params t = {.ring = ring};

@@ -1,6 +1,9 @@
-/* step and knob: one thread each. metric and the tick: one for each value, of one block. Built without fused
- * multiply-add, so that the f64 metrics and counters of the tick are those of the CPU to the bit. */
+/* step, knob and the steps of segments: one thread each. metric and the tick: one for each value, of one
+ * block. Built without fused multiply-add, so that the f64 metrics and counters of the tick are those of the
+ * CPU to the bit. */
+#include <cuda_runtime.h>
 #include "kernels/cuda/device.cuh"
+#include "kernels/segment.h"
 #include "kernels/tick.h"
 
 __device__ __forceinline__ void put_number(char *at, int dtype, double x)
@@ -42,6 +45,55 @@ __global__ void tick_kernel(char *arena, const __grid_constant__ struct tick_par
     tick(arena, &p.args, (struct ring *)p.ring, (int)threadIdx.x, (int)blockDim.x);
 }
 
+/* The command lies in the host's memory: every word is read from there. */
+__device__ int segment_takes(char *arena, const struct segment_params &p, struct segment_state *s)
+{
+    struct ring *ring = (struct ring *)p.ring;
+    struct segment_command m;
+    volatile const int64_t *from = (const int64_t *)&ring->command[s->launches++ % 2];
+    for (size_t i = 0; i < sizeof m / sizeof *from; i++) {
+        ((int64_t *)&m)[i] = from[i];
+    }
+    int more = segment_begin((struct control *)(arena + p.control), s, &m);
+    tick_publish((volatile uint64_t *)&ring->begun, (uint64_t)s->launches);
+    return more;
+}
+__global__ void segment_kernel(char *arena, const __grid_constant__ struct segment_params p)
+{
+    struct control *c = (struct control *)(arena + p.control);
+    struct segment_state *s = (struct segment_state *)(arena + p.state);
+    int yes = 0;
+    switch (p.step) {
+    case SEGMENT_BEGINS:
+        yes = segment_takes(arena, p, s);
+        break;
+    case SEGMENT_ROUNDS:
+        yes = segment_round(c, s);
+        break;
+    case SEGMENT_ENTERS:
+        yes = segment_enter(c, s, &p.node);
+        break;
+    case SEGMENT_TURNS:
+        yes = segment_turn(c, s, &p.node);
+        break;
+    case SEGMENT_ASKS:
+        yes = segment_asks(c, s, &p.node);
+        break;
+    case SEGMENT_STOPS:
+        segment_stops(s, segment_holds(arena + p.value, p.is_f32));
+        break;
+    default:
+        yes = segment_goes_on(c, s);
+    }
+    if (p.condition) {
+        cudaGraphSetConditional((cudaGraphConditionalHandle)p.condition, (unsigned)yes);
+    }
+}
+
+extern "C" const void *cuda_segment_function(void)
+{
+    return (const void *)segment_kernel;
+}
 extern "C" const void *cuda_control_function(int op)
 {
     switch (op) {

@@ -8,6 +8,7 @@
 #define GML_KERNELS_CUDA_CUDA_H
 #include "kernels/codegen/codegen.h"
 #include "kernels/kernel.h"
+#include "kernels/segment.h"
 
 /* What a description returns instead of a count of launches: no CUDA kernel takes these operands (dtype,
  * rank). */
@@ -45,6 +46,11 @@ bool cudalib_matmul(const struct kargs *k, struct gemm *out);
  * loop_params. One launch each; none in front of a loop without iterations. */
 int cuda_loop_opens(const struct plan_loop *loop, uint64_t condition, struct launch *l);
 int cuda_loop_turns(const struct plan_loop *loop, uint64_t condition, struct launch *l);
+
+/* A step of a segment: `node` is what it is of (NULL: of the whole), `state` the
+ * offset of struct segment_state, `condition` what it sets, 0: nothing. */
+int cuda_segment(const struct plan *p, enum segment_step step, const struct segment_node *node,
+                 uint64_t state, uint64_t ring, uint64_t condition, struct launch *out);
 
 /* The tick of a variant: the last launch of a step. `ring` is the device address of the mapped ring. */
 int cuda_tick(const struct plan *p, uint32_t variant, uint64_t ring, bool first, struct launch *out);

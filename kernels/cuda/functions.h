@@ -61,6 +61,7 @@ const void *cuda_product_function(enum product_shape shape, bool tf32, bool a, b
 enum narrow_form { NARROW_ROWS, NARROW_COLUMNS, NARROW_OUTER, NARROW_FORMS };
 const void *cuda_narrow_function(enum narrow_form form, int fours);
 const void *cuda_tick_function(void);
+const void *cuda_segment_function(void);
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 #ifndef GML_KERNELS_CUDA_PARAMS_H
 #define GML_KERNELS_CUDA_PARAMS_H
 #include <stdint.h>
+#include "kernels/segment.h"
 #include "kernels/tick.h"
 
 enum { CUDA_AXES = 8, CUDA_OPERANDS = 4, CUDA_PACK = 28 };
@@ -159,6 +160,14 @@ struct control_params {
 struct tick_params {
     struct tick_args args;
     uint64_t ring;
+};
+
+/* A step of a segment (kernels/segment.h); `step` is an enum segment_step. value: of STOP, a bool or an f32.
+ * ring: device address. */
+struct segment_params {
+    uint64_t control, state, ring, value, condition;
+    struct segment_node node;
+    int32_t step, is_f32;
 };
 
 struct matmul_params {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "kernels/cpu/cpu.h"
+#include "kernels/segment.h"
 #include "runtime/base/seam.h"
 #include "runtime/plan/group.h"
 
@@ -21,6 +22,7 @@ struct cpu_exec {
     struct ring *ring;
     struct exec_counts counts;
     uint64_t launched;
+    struct segment_host segment;
     double part_seconds[PART_COUNT], part_start; /* options.parts: of the last launch */
     char error[ERROR_TEXT];
 };
@@ -235,12 +237,26 @@ static enum status cpu_launch(struct exec *x, uint32_t variant, bool first)
     return e->debug ? debug_end(e->plan, e->debug, variant, e->arena, e->error, ERROR_TEXT) : ST_OK;
 }
 
-static enum status cpu_launch_many(struct exec *x, uint32_t variant)
+static bool cpu_holds(struct exec *x, uint32_t variant)
 {
-    for (int i = 0; i < self(x)->options.ticks; i++) {
-        TRY(cpu_launch(x, variant, false));
+    struct cpu_exec *e = self(x);
+    const struct plan_variant *v = &e->plan->variant[variant];
+    for (uint32_t i = 0; i < v->n_op;) {
+        i = host_step(e->arena, v, i, e->pool);
     }
-    return ST_OK;
+    return segment_holds(e->arena + v->output[0].offset, v->output[0].dtype == DT_F32);
+}
+
+static enum status cpu_launch_segment(struct exec *x, uint32_t segment, const struct segment_command *c)
+{
+    struct cpu_exec *e = self(x);
+    e->segment.control = (struct control *)(void *)(e->arena + e->plan->control);
+    e->segment.tick = cpu_launch;
+    e->segment.holds = cpu_holds;
+    uint64_t launches = e->counts.launches;
+    enum status st = host_segment(x, &e->segment, &e->plan->segment[segment], c);
+    e->counts.launches = launches + 1; /* its ticks are none */
+    return st;
 }
 
 static const struct ring_slot *cpu_slot(struct exec *x, uint64_t n, bool wait)
@@ -329,7 +345,7 @@ const struct backend backend_cpu = {
     .download = cpu_download,
     .prepare = cpu_prepare,
     .launch = cpu_launch,
-    .launch_many = cpu_launch_many,
+    .launch_segment = cpu_launch_segment,
     .slot = cpu_slot,
     .sync = cpu_sync,
     .parts = cpu_parts,

@@ -10,8 +10,8 @@
 #define GML_EXEC_EXEC_H
 #include "runtime/plan/plan.h"
 
-/* LAUNCH_TICKS: the most that launch_many may issue at once; two such launches fit the ring. */
-enum { BACKEND_ABI = 6, LAUNCH_TICKS = LIMIT_RING_SLOTS / 4 };
+/* LAUNCH_TICKS: the most that one launch of a segment may come to; two such launches fit the ring. */
+enum { BACKEND_ABI = 7, LAUNCH_TICKS = LIMIT_RING_SLOTS / 2 };
 
 struct exec_options {
     int device;            /* cuda:N */
@@ -21,7 +21,6 @@ struct exec_options {
     bool parts;            /* launch the four parts apart and time them */
     bool audit;            /* count what the driver is asked for, not only what this backend asks for */
     bool no_products;      /* the plan will hold no library product: the library is not opened */
-    int ticks;             /* what launch_many issues, 2 .. LAUNCH_TICKS; less: it is not used */
     const char *cuda_path; /* folder of the CUDA libraries, may be NULL */
     const char *cache;     /* cuda: folder of compiled kernels; NULL = the user's, "none" = none */
 };
@@ -58,10 +57,11 @@ struct backend {
     /* Issues one tick of variant v; `first` starts a visit (its metrics start anew). Returns at once where
      * the device is asynchronous; blocks only when two launches are in flight. */
     enum status (*launch)(struct exec *e, uint32_t variant, bool first);
-    /* Issues options.ticks ticks of variant v in one launch, none of them a first; each has a number and a
-     * slot of its own. Two launches may be in flight, as above. Not with debug_plan, eager or parts. NULL:
-     * the backend issues one at a time. */
-    enum status (*launch_many)(struct exec *e, uint32_t variant);
+    /* Issues a segment of the plan. Every tick of it has a number and a slot of its own; how many there will
+     * be, the backend does not know. So a launch that is not of a segment may only follow once the caller has
+     * read all slots, and at most two segments may be in flight, whose ticks fit the ring. Blocks while the
+     * command before the last has not been read. Not with debug_plan, eager or parts. NULL: it cannot. */
+    enum status (*launch_segment)(struct exec *e, uint32_t segment, const struct segment_command *c);
     /* Slot of launch n: NULL while it is not finished; wait = block until it is (or ST_DEVICE after
      * `watchdog` seconds without progress). */
     const struct ring_slot *(*slot)(struct exec *e, uint64_t n, bool wait);
@@ -86,6 +86,17 @@ extern const struct backend backend_cpu, backend_null;
 const struct backend *backend_cuda(const char *cuda_path, char *why, size_t n);
 /* The plugin's one exported symbol. */
 typedef const struct backend *(*gml_cuda_backend_fn)(uint32_t abi);
+
+/* A segment on a host arena, step by step: what cpu launches. `tick` runs one launch of a variant,
+ * `holds` says whether the output of one does (`stop when`). */
+struct segment_host {
+    struct control *control;
+    struct segment_state state;
+    enum status (*tick)(struct exec *e, uint32_t variant, bool first);
+    bool (*holds)(struct exec *e, uint32_t variant);
+};
+MUST_CHECK enum status host_segment(struct exec *e, struct segment_host *h, const struct plan_segment *s,
+                                    const struct segment_command *c);
 
 /* Runs one variant on the host arena at once, op by op (init, data and run-expression phases; the CPU
  * backend's own launches use it too). */

@@ -7,6 +7,7 @@
 #define GML_PLAN_CONTROL_H
 #include <stdint.h>
 #include "runtime/base/limits.h"
+#include "runtime/plan/segment.h"
 
 enum fault_code { FAULT_NONE, FAULT_INDEX, FAULT_LABEL, FAULT_ASSERT };
 struct fault {
@@ -22,6 +23,7 @@ struct phase_control {
     int64_t rows;                /* rows of the split */
     int64_t row0;                /* first row of the split in the resident set */
     int64_t skips, skips_in_row; /* launches whose commits were dropped by the non-finite guard */
+    int64_t visit;               /* the next launch starts a visit */
 };
 struct metric_control {
     double sum, weight; /* of the current visit of the phase; MEAN: sum / weight */
@@ -36,6 +38,8 @@ struct control {
     struct phase_control phase[LIMIT_PHASES];
     struct metric_control metric[LIMIT_METRICS]; /* phase after phase, see plan_variant.metric0; replicas of a
                                                     metric lie side by side */
+    int64_t max_skips;                           /* so many skips in a row end the run; 0 = any number */
+    int64_t over; /* the run has ended, by a fault or by skips: segments go no further */
 };
 
 /* One slot per launch, written by the tick. `seq` is written last, after a system fence: launch n (from 1)
@@ -53,6 +57,8 @@ struct ring_slot {
 };
 struct ring {
     struct ring_slot slot[LIMIT_RING_SLOTS];
+    struct segment_command command[2]; /* by number of the segment's launch: written by the host, */
+    int64_t begun;                     /* and read by so many */
 };
 
 #endif

@@ -197,7 +197,8 @@ static void size_arena(struct builder *b)
     for (uint32_t i = 0; i < b->n_variant; i++) {
         const struct variant_build *v = &b->variant[i];
         all = v->planned > all ? v->planned : all;
-        if (b->g->phases.at[v->phase].kind == PHASE_USER && v->planned > device) {
+        enum phase_kind kind = b->g->phases.at[v->phase].kind;
+        if ((kind == PHASE_USER || kind == PHASE_RUN) && v->planned > device) {
             device = v->planned;
         }
     }

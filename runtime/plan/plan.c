@@ -2,6 +2,14 @@
 #include "runtime/base/bf16.h"
 #include "runtime/plan/internal.h"
 
+/* Not expressions of `run`, which are a few scalars: device and host ask them both, and must get the same
+ * bits (runtime/run/segments.c). */
+static bool is_fused(const struct variant_build *v)
+{
+    const struct builder *b = v->b;
+    return b->o->fuse && b->o->target.groups && b->g->phases.at[v->phase].kind != PHASE_RUN;
+}
+
 static enum status build_variant(struct variant_build *v)
 {
     schedule_build(v);
@@ -10,7 +18,7 @@ static enum status build_variant(struct variant_build *v)
     TRY(roots_save(v, &commits));
     TRY(launches_build(v, v->n_plain, v->n_order));
     roots_commit(v, commits);
-    if (v->b->o->fuse && v->b->o->target.groups) {
+    if (is_fused(v)) {
         fuse_build(v);
     }
     lifetimes_build(v);

@@ -154,7 +154,8 @@ struct plan {
     uint64_t planned_offset, workspace_offset;
     uint64_t workspace_bytes; /* shared by all launches: the schedule is linear */
     uint64_t bytes;           /* the whole arena, as the host needs it for init and data phases */
-    uint64_t device_bytes;    /* enough for the user's phases alone: what a device allocates; <= bytes */
+    uint64_t device_bytes;    /* enough for the user's phases and the expressions of `run`: what a device
+                                 allocates; <= bytes */
     struct plan_variant *variant;
     uint32_t n_variant;
     struct plan_buffer *buffer;
@@ -166,6 +167,8 @@ struct plan {
     struct plan_copy *copy;
     uint32_t n_copy;
     bool no_reuse;
+    const struct plan_segment *segment; /* of the run block, made by who runs it; none from plan_build */
+    uint32_t n_segment;
 };
 
 struct plan_options {

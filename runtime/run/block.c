@@ -1,7 +1,8 @@
 /* The `run` block: how often each phase will run, and running it. */
 #include <math.h>
 #include "runtime/base/checked.h"
-#include "runtime/run/internal.h"
+#include "runtime/base/seam.h"
+#include "runtime/run/segments.h"
 
 static const struct run_stmt *stmt(const struct run *r, uint32_t i)
 {
@@ -9,7 +10,7 @@ static const struct run_stmt *stmt(const struct run *r, uint32_t i)
 }
 
 /* `for n ..`, `repeat (n)`, `every n ..`; without a number 1. Only `every` cannot be 0. */
-static enum status count_of(struct run *r, const struct run_stmt *s, int64_t *n)
+enum status count_of(struct run *r, const struct run_stmt *s, int64_t *n)
 {
     *n = 1;
     if (s->count && !dim_eval(&r->graph->dims, &r->plan->binding, s->count, n)) {
@@ -26,13 +27,7 @@ static enum status count_of(struct run *r, const struct run_stmt *s, int64_t *n)
     return ST_OK;
 }
 
-/* Launches of one visit and the number of visits of a GO. */
-struct going {
-    int64_t visits, launches;
-    bool is_pass;
-};
-
-static enum status going_of(struct run *r, const struct run_stmt *s, struct going *g)
+enum status going_of(struct run *r, const struct run_stmt *s, struct going *g)
 {
     const struct phase *p = &r->graph->phases.at[s->phase];
     int64_t n;
@@ -408,10 +403,10 @@ static enum status save(struct run *r, uint32_t i)
 
 static enum status run_stmt(struct run *r, uint32_t i);
 
-static enum status run_children(struct run *r, const struct run_stmt *s)
+enum status run_range(struct run *r, uint32_t i, uint32_t from, uint32_t to)
 {
-    for (uint32_t k = 0; k < s->n_child && !r->ended && !r->leave; k++) {
-        TRY(run_stmt(r, s->child[k]));
+    for (uint32_t k = from; k < to && !r->ended && !r->leave; k++) {
+        TRY(run_stmt(r, stmt(r, i)->child[k]));
     }
     return ST_OK;
 }
@@ -432,22 +427,74 @@ static enum status stop_when(struct run *r, const struct run_stmt *s)
     return any ? replicas_run_on(r, on) : ST_OK;
 }
 
-static enum status repeat(struct run *r, uint32_t i)
+/* Children of one segment; where the host runs them, it measures. */
+static enum status run_once(struct run *r, struct run_segment *g)
+{
+    double start = clock_seam.seconds();
+    bool done;
+    TRY(fly_once(r, g, &done));
+    if (!done) {
+        TRY(run_range(r, g->stmt, g->from, g->to));
+        TRY(take_all(r));
+        g->seconds = clock_seam.seconds() - start;
+    }
+    return ST_OK;
+}
+
+static enum status run_children(struct run *r, uint32_t i)
 {
     const struct run_stmt *s = stmt(r, i);
-    int64_t n, outer = r->round;
+    for (uint32_t k = 0; k < s->n_child && !r->ended && !r->leave;) {
+        struct run_segment *g = segment_once(r, i, k);
+        TRY(g ? run_once(r, g) : run_stmt(r, s->child[k]));
+        k = g ? g->to : k + 1;
+    }
+    return ST_OK;
+}
+
+/* One round, by the host. */
+static enum status run_round(struct run *r, uint32_t i, struct run_segment *g)
+{
+    double start = clock_seam.seconds();
+    TRY(run_children(r, i));
+    if (g) {
+        TRY(take_all(r));
+        g->seconds = clock_seam.seconds() - start;
+    }
+    r->round++;
+    return ST_OK;
+}
+
+static enum status repeat(struct run *r, uint32_t i)
+{
+    int64_t n, done, outer = r->round;
     bool before[LIMIT_REPLICAS];
     for (uint32_t k = 0; k < run_replicas(r); k++) {
         before[k] = replica_runs(r, k);
     }
-    TRY(count_of(r, s, &n));
+    TRY(count_of(r, stmt(r, i), &n));
     forget_rounds(r, i, r->mark);
-    for (r->round = 1; r->round <= n && !r->ended && !r->leave; r->round++) {
-        TRY(run_children(r, s));
+    struct run_segment *g = segment_of_rounds(r, i);
+    for (r->round = 1; r->round <= n && !r->ended && !r->leave;) {
+        done = 0;
+        TRY(g ? fly_rounds(r, g, n - r->round + 1, &done) : ST_OK);
+        TRY(done ? ST_OK : run_round(r, i, g));
     }
     r->round = outer;
     r->leave = false;
     return replicas_run_on(r, before);
+}
+
+/* When an `every` with host work fires, all that was launched has been followed (flight.c): the device waits.
+ */
+static enum status run_fired(struct run *r, uint32_t i)
+{
+    bool following = r->following, host = needs_host(r, i);
+    r->following &= !host;
+    r->in_flight &= !host;
+    enum status st = run_children(r, i);
+    r->following = following;
+    return st;
 }
 
 static enum status run_stmt(struct run *r, uint32_t i)
@@ -455,7 +502,7 @@ static enum status run_stmt(struct run *r, uint32_t i)
     const struct run_stmt *s = stmt(r, i);
     switch (s->kind) {
     case RUN_BLOCK:
-        return run_children(r, s);
+        return run_children(r, i);
     case RUN_GO:
         return go(r, s);
     case RUN_REPEAT:
@@ -464,7 +511,7 @@ static enum status run_stmt(struct run *r, uint32_t i)
         int64_t n;
         TRY(count_of(r, s, &n));
         int64_t now = s->unit == UNIT_ROUNDS ? r->round : r->phase[s->phase].launches;
-        return every_fires(&r->mark[i], now, n) ? run_children(r, s) : ST_OK;
+        return every_fires(&r->mark[i], now, n) ? run_fired(r, i) : ST_OK;
     }
     case RUN_SAVE:
         return save(r, i);

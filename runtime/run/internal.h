@@ -5,7 +5,7 @@
 #include "runtime/base/seam.h"
 #include "runtime/run/run.h"
 
-enum { IN_FLIGHT = LIMIT_RING_SLOTS }; /* more than the ticks in flight: two launches of LAUNCH_TICKS */
+enum { IN_FLIGHT = LIMIT_RING_SLOTS }; /* more than the ticks in flight whose slots are awaited */
 
 /* What the host knows of a phase without asking the device. */
 struct phase_state {
@@ -32,6 +32,7 @@ struct pending {
     enum event_kind kind; /* of the visit */
 };
 /* Looks on while a run goes; any function may be NULL. */
+struct run_segment;
 struct run_watch {
     /* After a launch was issued. */
     enum status (*launched)(struct run *r, const struct plan_variant *v);
@@ -89,6 +90,12 @@ struct run {
     struct run *one;      /* graph, plan and image of one copy; NULL without replicas */
     bool *running;        /* by replica: it has not stopped; NULL = all run */
     uint32_t running_var; /* the device's copy of that; 0 where the run block has no `stop when` */
+    /* segments */
+    struct run_segment *segment; /* by number, as in plan.segment */
+    int64_t launch_ticks;        /* of a launch at most */
+    bool following;              /* a tick is the next slot of what is in flight; nothing is launched */
+    bool in_flight;              /* a further launch of the segment continues the last one */
+    bool flew;                   /* there may be more slots than ticks that were followed */
 };
 static inline bool replica_runs(const struct run *r, uint32_t i)
 {

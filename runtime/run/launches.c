@@ -1,15 +1,14 @@
 /* Launching phases and reading their slots.
  *
  * After a launch is issued the slots of the one before are awaited, so the device always has one launch to go
- * on with and at most two are in flight. A launch is one tick, or with --steps-per-launch K also K ticks of a
- * visit, none of which is its first; every tick has its slot. Everything a slot means to the host happens in
- * `take`, in launch order.
+ * on with and at most two are in flight. A launch is one tick here; segments of many ticks (flight.c) come
+ * along the same way, with their slots in the place of launches. Everything a slot means to the host happens
+ * in `take`, in launch order.
  */
 #include <math.h>
-#include "runtime/run/internal.h"
+#include "runtime/run/segments.h"
 
-/* Training phases and lanes drop the rest of an epoch; others end with a smaller launch. */
-static bool drops_tail(const struct phase *p)
+bool drops_tail(const struct phase *p)
 {
     return p->training || p->lanes;
 }
@@ -143,6 +142,11 @@ static enum status take(struct run *r, const struct ring_slot *slot, const struc
         r->faulted = true;
         return fault_report(r, &slot->fault, slot->phase);
     }
+    if (slot->phase != (int32_t)w->phase) {
+        return diag_emit(r->sink, DIAG_I0001, NO_SPAN, "launch %llu was of phase `%s`, not of `%s`",
+                         (unsigned long long)slot->seq, r->graph->phases.at[slot->phase].name,
+                         r->graph->phases.at[w->phase].name);
+    }
     add_up(r, w->phase, slot);
     mirror(r, w->phase, slot);
     if (r->watch && r->watch->slot) {
@@ -209,7 +213,13 @@ enum status drain(struct run *r)
         }
         r->faulted |= slot->fault.code != FAULT_NONE;
     }
-    return device_done(r);
+    TRY(device_done(r));
+    const struct ring_slot *slot = r->flew ? r->backend->slot(r->exec, r->seen + 1, false) : NULL;
+    for (; slot; slot = r->backend->slot(r->exec, r->seen + 1, false)) {
+        r->faulted |= slot->fault.code != FAULT_NONE;
+        r->launched = ++r->seen;
+    }
+    return ST_OK;
 }
 
 /* Advances the mirror of the cursor as the tick does on the device. */
@@ -240,9 +250,20 @@ static enum status add_parts(struct run *r)
     return st == ST_OK ? ST_OK : device_failed(r, st);
 }
 
-static enum status launch(struct run *r, uint32_t phase, bool first, struct pending w)
+static void count_launch(struct run *r, uint32_t phase, struct pending w)
+{
+    r->pending[++r->launched % IN_FLIGHT] = w;
+    r->phase[phase].launches++;
+    r->steps_issued += r->phase[phase].counts;
+}
+
+enum status launch(struct run *r, uint32_t phase, bool first, struct pending w)
 {
     bool tail = next_is_tail(r, phase);
+    if (r->following) {
+        count_launch(r, phase, w);
+        return take_all(r);
+    }
     const struct plan_variant *v = plan_find(r->plan, phase, tail);
     if (!v) {
         return diag_emit(r->sink, DIAG_I0001, r->graph->phases.at[phase].span,
@@ -253,9 +274,7 @@ static enum status launch(struct run *r, uint32_t phase, bool first, struct pend
     if (st != ST_OK) {
         return device_failed(r, st);
     }
-    r->pending[++r->launched % IN_FLIGHT] = w;
-    r->phase[phase].launches++;
-    r->steps_issued += r->phase[phase].counts;
+    count_launch(r, phase, w);
     if (r->o->parts && r->report && r->phase[phase].counts) {
         TRY(add_parts(r));
     }
@@ -265,39 +284,12 @@ static enum status launch(struct run *r, uint32_t phase, bool first, struct pend
     return take_until(r, r->launched - 1);
 }
 
-/* Whether the next K ticks of a visit with that many left may be one launch: they are of full rows, and no
- * limit of steps lies between them. */
-static bool fits_many(const struct run *r, uint32_t phase, int64_t left)
-{
-    const struct phase *p = &r->graph->phases.at[phase];
-    const struct phase_state *s = &r->phase[phase];
-    int64_t k = r->o->steps_per_launch;
-    bool full = !p->data || drops_tail(p) || s->rows - s->cursor >= k * s->batch;
-    bool within = r->limit < 0 || !s->counts || r->limit - r->steps_issued >= k;
-    return k > 1 && left >= k && full && within && !r->watch && r->backend->launch_many;
-}
-
-static enum status launch_many(struct run *r, uint32_t phase, struct pending w)
-{
-    const struct plan_variant *v = plan_find(r->plan, phase, false);
-    uint64_t before = r->launched;
-    int64_t k = r->o->steps_per_launch;
-    enum status st = r->backend->launch_many(r->exec, (uint32_t)(v - r->plan->variant));
-    if (st != ST_OK) {
-        return device_failed(r, st);
-    }
-    for (int64_t i = 1; i <= k; i++) {
-        next_is_tail(r, phase); /* it is not; the cursor moves on */
-        r->pending[++r->launched % IN_FLIGHT] = (struct pending){w.phase, w.ends_visit && i == k, w.kind};
-    }
-    r->phase[phase].launches += k;
-    r->steps_issued += r->phase[phase].counts ? k : 0;
-    return take_until(r, before);
-}
-
 /* True when nothing further may be launched. */
 static bool is_over(struct run *r, uint32_t phase)
 {
+    if (r->following) {
+        return false;
+    }
     if (r->o->stop && *r->o->stop) {
         r->stopped = r->ended = true;
     }
@@ -309,11 +301,15 @@ static bool is_over(struct run *r, uint32_t phase)
 
 enum status visit(struct run *r, uint32_t phase, int64_t launches, enum event_kind kind)
 {
+    struct run_segment *g = segment_of_ticks(r, phase);
     for (int64_t i = 0, n; i < launches && !is_over(r, phase); i += n) {
-        bool many = i > 0 && fits_many(r, phase, launches - i);
-        n = many ? r->o->steps_per_launch : 1;
-        struct pending w = {phase, i + n == launches, kind};
-        TRY(many ? launch_many(r, phase, w) : launch(r, phase, i == 0, w));
+        struct pending w = {phase, i + 1 == launches, kind};
+        n = 0;
+        TRY(g && launches - i > 1 ? fly_ticks(r, g, launches - i, i == 0, w, &n) : ST_OK);
+        if (!n) {
+            TRY(launch(r, phase, i == 0, w));
+            n = 1;
+        }
     }
     return ST_OK;
 }

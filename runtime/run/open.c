@@ -4,7 +4,7 @@
 #include "runtime/base/philox.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/exec/pool.h"
-#include "runtime/run/internal.h"
+#include "runtime/run/segments.h"
 
 /* -- configs changed at load */
 
@@ -226,6 +226,15 @@ static void keep_files(struct run *r)
     }
 }
 
+/* What is not said is for the device to gain from: on the CPU a launch costs nothing. */
+static int64_t launch_ticks(const struct run *r, const struct target *target)
+{
+    if (r->o->debug_plan || r->o->parts || r->o->keep_values) {
+        return 1;
+    }
+    return r->o->steps_per_launch > 0 ? r->o->steps_per_launch : target->sm ? LAUNCH_TICKS : 1;
+}
+
 static enum status load(struct run *r, const struct target *target)
 {
     int64_t(*split_rows)[2];
@@ -238,6 +247,8 @@ static enum status load(struct run *r, const struct target *target)
     TRY(r->graph->replicas ? make_one(r, split_rows) : ST_OK);
     report_lanes(r);
     TRY(block_plan(r));
+    r->launch_ticks = launch_ticks(r, target);
+    TRY(segments_choose(r, r->launch_ticks));
     int alone = r->o->phase ? user_phase(r->graph, r->o->phase) : -1;
     if (alone >= 0 && !r->phase[alone].planned) { /* what schedules see of a phase that `run` does not name */
         r->phase[alone].planned = r->limit > 0 ? r->limit : launches_per_epoch(r, (uint32_t)alone);
@@ -253,6 +264,7 @@ static void fill_control(struct run *r, uint64_t seed)
     const struct graph *g = r->graph;
     c->key = mix64(seed);
     c->seed = seed;
+    c->max_skips = r->o->max_skips;
     for (uint32_t i = 0; i < g->configs.n && i < LIMIT_KNOBS; i++) {
         c->knob[i] = g->configs.at[i].kind == CONFIG_LIVE ? g->configs.at[i].value : 0;
     }
@@ -337,7 +349,6 @@ static enum status open_backend(struct run *r, const struct backend *b, int devi
                              .parts = r->o->parts,
                              .audit = r->o->audit,
                              .no_products = !has_products(r->graph),
-                             .ticks = (int)r->o->steps_per_launch,
                              .cuda_path = r->o->cuda_path,
                              .cache = r->o->cache};
     struct exec *e = NULL;

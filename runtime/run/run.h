@@ -40,8 +40,9 @@ struct run_options {
     const char *phase;    /* evaluation and benchmark; NULL = the obvious one */
     int64_t log_every;    /* 0 = 1/200 of the run */
     int64_t max_skips;
-    int64_t steps_per_launch; /* ticks of a visit behind its first that one launch makes, up to LAUNCH_TICKS;
-                                 less than 2: one. Not with debug_plan or parts */
+    int64_t steps_per_launch; /* ticks of a launch at most, up to LAUNCH_TICKS; 0: on a GPU as many as
+                                 take about 10 ms, elsewhere one. More than one not with
+                                 debug_plan or parts */
     const char *cuda_path;
     const char *cache; /* folder of compiled kernels, see struct exec_options */
     bool quiet, debug_plan, parts;

@@ -1,7 +1,7 @@
 /* CUDA without a GPU: kernels are opaque pointers, the device's memory is the host's, a launch runs nothing
- * but ticks and the counting of loops. Every handle is counted, every call can be made to fail, and the rules
- * of WHILE nodes are kept: a condition has one node, in the graph it was made for, and a graph with such a
- * node is instantiated once. Included by the tests of this folder.
+ * but ticks, the counting of loops and the steps of segments. Every handle is counted, every call can be made
+ * to fail, and the rules of conditional nodes are kept: a condition has one node, in the graph it was made
+ * for, and a graph with such a node is instantiated once. Included by the tests of this folder.
  */
 #ifndef GML_TESTS_CUDA_FAKE_H
 #define GML_TESTS_CUDA_FAKE_H
@@ -97,19 +97,25 @@ const void *cuda_tick_function(void)
 {
     return fake_function(OP_COUNT, 0, 0, 0);
 }
+const void *cuda_segment_function(void)
+{
+    return fake_function(OP_COUNT, 1, 0, 0);
+}
 
-/* -- the api. A graph and an executable graph are lists of nodes: launches, and loops over another list. */
+/* -- the api. A graph and an executable graph are lists of nodes: launches, and lists that run again while a
+ * condition holds, or once if it does. */
 struct fake_graph;
 struct fake_node {
     struct launch launch;
     struct fake_graph *body; /* owned; NULL: a launch */
     uint64_t condition;
+    bool loops;
 };
 struct fake_graph {
     int n, execs;
     struct fake_node node[512];
 };
-/* What ran: a function, and for the parts of arrays the counter of their loop. */
+/* What ran: a function, and for the parts of arrays the counter of their loop, for a tick its rows. */
 struct fake_ran {
     const void *function;
     int32_t index;
@@ -121,7 +127,7 @@ struct fake_cuda {
     uint64_t memory; /* bytes free */
     int alive;       /* handles */
     int capturing;
-    bool stuck;              /* ticks do not run */
+    bool stuck;              /* ticks do not run, nor what is conditional */
     bool broken;             /* the stream reports a fault */
     int kernels;             /* that ran, library calls included */
     struct fake_graph *into; /* capture target */
@@ -185,12 +191,55 @@ static int32_t fake_run_loop(const struct launch *l, char *arena)
         return read;
     }
 }
+/* A step of a segment. */
+static void fake_run_segment(const struct launch *l, char *arena)
+{
+    struct segment_params p;
+    memcpy(&p, l->params, sizeof p);
+    struct control *c = (struct control *)(void *)(arena + p.control);
+    struct segment_state *s = (struct segment_state *)(void *)(arena + p.state);
+    struct ring *ring = (struct ring *)(uintptr_t)p.ring;
+    bool yes = false;
+    switch ((enum segment_step)p.step) {
+    case SEGMENT_BEGINS:
+        yes = segment_begin(c, s, &ring->command[s->launches++ % 2]);
+        ring->begun = s->launches;
+        break;
+    case SEGMENT_ROUNDS:
+        yes = segment_round(c, s);
+        break;
+    case SEGMENT_ENTERS:
+        yes = segment_enter(c, s, &p.node);
+        break;
+    case SEGMENT_TURNS:
+        yes = segment_turn(c, s, &p.node);
+        break;
+    case SEGMENT_ASKS:
+        yes = segment_asks(c, s, &p.node);
+        break;
+    case SEGMENT_STOPS:
+        segment_stops(s, segment_holds(arena + p.value, p.is_f32));
+        break;
+    case SEGMENT_CHECKS:
+        yes = segment_goes_on(c, s);
+        break;
+    }
+    fake_set_condition(p.condition, yes);
+}
 static void fake_run(const struct launch *l, void *arena)
 {
     struct fake_ran ran = {.function = l->function};
     fake.kernels++;
     if (fake_function_op(l->function) == OP_loop_in) {
         ran.index = fake_run_loop(l, arena);
+    }
+    if (l->function == cuda_segment_function() && !fake.stuck) {
+        fake_run_segment(l, arena);
+    }
+    if (l->function == cuda_tick_function()) {
+        struct tick_params t;
+        memcpy(&t, l->params, sizeof t);
+        ran.index = (int32_t)t.args.rows;
     }
     if (fake.n_trace < FAKE_TRACE) {
         fake.trace[fake.n_trace++] = ran;
@@ -452,7 +501,8 @@ static int fake_condition_create(void *ctx, void *graph, uint64_t *out)
     *out = (uint64_t)fake.n_condition;
     return 0;
 }
-static int fake_while_add(void *ctx, void *graph, struct cuda_tail *tail, uint64_t condition, void **body)
+static int fake_conditional_add(void *ctx, void *graph, struct cuda_tail *tail, uint64_t condition,
+                                bool loops, void **body)
 {
     (void)ctx;
     struct fake_condition *c = &fake.condition[condition - 1];
@@ -460,6 +510,7 @@ static int fake_while_add(void *ctx, void *graph, struct cuda_tail *tail, uint64
     if (node) {
         c->used = true;
         node->condition = condition;
+        node->loops = loops;
         *body = node->body = fake_handle(calloc(1, sizeof(struct fake_graph)));
     }
     return !node;
@@ -523,7 +574,8 @@ static void fake_run_graph(const struct fake_graph *g)
         if (!g->node[i].body) {
             fake_run(&g->node[i].launch, fake_arena_address);
         }
-        while (g->node[i].body && fake.condition[g->node[i].condition - 1].value) {
+        for (bool again = g->node[i].body && !fake.stuck;
+             again && fake.condition[g->node[i].condition - 1].value; again = g->node[i].loops) {
             fake_run_graph(g->node[i].body);
         }
     }

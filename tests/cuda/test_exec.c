@@ -1,6 +1,7 @@
 /* The executor against a fake CUDA: what a step costs, where numbers go, and that every failing call gives a
  * status and leaks nothing. */
 #include <stddef.h>
+#include "kernels/tick_args.h"
 #include "runtime/base/seam.h"
 #include "tests/cuda/fake_cuda.h"
 #include "tests/plan/make_loop.h"
@@ -489,52 +490,190 @@ START_TEST(loops_declare)
 }
 END_TEST
 
-/* 1 + 64 + 64 ticks one by one and in three launches: the same kernels in the same order but for those that
- * count, the same slots, the same control block. */
-START_TEST(many_ticks)
+/* -- segments */
+
+enum { MOST_NODES = 64, STATE = ARENA };
+static struct segment_node segment_nodes[MOST_NODES];
+static struct plan_segment segment;
+static uint32_t n_loop, n_mark, seed;
+
+static uint32_t below(uint32_t n)
 {
-    static struct fake_ran trace[FAKE_TRACE];
-    static struct ring slots;
-    static struct control want;
-    int n_trace = 0;
-    const struct plan *p = &plan;
-    for (int many = 0; many < 2; many++) {
-        struct exec *e;
-        struct exec_counts n;
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 16) % n;
+}
+static uint32_t push_node(struct segment_node n)
+{
+    segment_nodes[segment.n_node] = n;
+    segment_nodes[segment.n_node].end = segment.n_node + 1;
+    return segment.n_node++;
+}
+/* Ticks of two variants, `stop when`, loops and questions; loop: whose rounds count. True when one may leave.
+ */
+static bool random_nodes(int depth, uint32_t loop, uint32_t *forget)
+{
+    bool leaves = false;
+    for (uint32_t n = 1 + below(3); n && segment.n_node + 8 < MOST_NODES; n--) {
+        uint32_t kind = depth < 4 ? below(6) : below(3), i = 0, marks = n_mark;
+        if (kind < 2) {
+            push_node(
+                (struct segment_node){.kind = SEGMENT_TICK, .variant = 1 + below(2), .first = below(2)});
+        } else if (kind == 2 && depth > 0) {
+            push_node((struct segment_node){.kind = SEGMENT_STOP, .variant = 0, .may_leave = true});
+            leaves = true;
+        } else if (kind == 3 && n_mark < SEGMENT_MARKS) {
+            bool rounds = below(2);
+            *forget |= rounds ? 1u << n_mark : 0;
+            i = push_node((struct segment_node){.kind = SEGMENT_EVERY,
+                                                .phase = rounds ? -1 : 1,
+                                                .loop = loop,
+                                                .mark = n_mark++,
+                                                .n = 1 + below(3)});
+            segment_nodes[i].may_leave = random_nodes(depth + 1, loop, forget);
+            leaves |= segment_nodes[i].may_leave;
+            segment_nodes[i].end = segment.n_node;
+        } else if (n_loop + 1 < SEGMENT_LOOPS) {
+            uint32_t inside = 0;
+            i = push_node((struct segment_node){.kind = SEGMENT_LOOP,
+                                                .phase = below(2) ? 1 : -1,
+                                                .loop = ++n_loop,
+                                                .is_repeat = true,
+                                                .n = below(4)});
+            random_nodes(depth + 1, segment_nodes[i].loop, &inside);
+            segment_nodes[i].forget = inside;
+            *forget |= inside;
+            segment_nodes[i].end = segment.n_node;
+        }
+        ck_assert_uint_le(marks, n_mark);
+    }
+    return leaves;
+}
+
+/* The host's side: its own arena, the same ticks. */
+static char *host_arena;
+static struct ring host_ring;
+static int32_t host_rows[FAKE_TRACE];
+static int n_host;
+static enum status host_tick(struct exec *e, uint32_t variant, bool first)
+{
+    (void)e;
+    struct tick_args a;
+    ck_assert_ptr_null(tick_args_make(&plan, variant, &a));
+    a.first = first;
+    ck_assert_int_lt(n_host, FAKE_TRACE);
+    host_rows[n_host++] = (int32_t)a.rows;
+    tick(host_arena, &a, &host_ring, 0, 1);
+    return ST_OK;
+}
+static size_t written(void)
+{
+    return (size_t)(n_host < LIMIT_RING_SLOTS ? n_host : LIMIT_RING_SLOTS) * sizeof *host_ring.slot;
+}
+static bool host_holds(struct exec *e, uint32_t variant)
+{
+    (void)e;
+    return host_arena[variants[variant].output[0].offset] != 0;
+}
+
+/* The expression of `stop when` is a byte of the cursor: it holds from row 256 on. */
+static void random_segment(uint32_t from)
+{
+    static struct operand output;
+    uint32_t forget = 0;
+    seed = from;
+    n_loop = n_mark = 0;
+    segment = (struct plan_segment){.node = segment_nodes, .loops = below(4) > 0};
+    random_nodes(0, 0, &forget);
+    output =
+        (struct operand){.offset = CONTROL + offsetof(struct control, phase[1].cursor) + 1, .dtype = DT_BOOL};
+    variants[0].output = &output;
+    variants[0].n_output = 1;
+    plan.segment = &segment;
+    plan.n_segment = 1;
+}
+
+/* One launch is what the host goes through step by step: the same ticks in the same order, the same slots,
+ * control block and counters. The second continues the first. */
+START_TEST(segments)
+{
+    struct exec *e;
+    struct exec_counts n;
+    host_arena = calloc(1, ARENA);
+    for (uint32_t i = 0; i < 40; i++) {
         fake_reset();
-        ck_assert_int_eq(start_plan(&(struct exec_options){.ticks = many ? LAUNCH_TICKS : 0}, p, &e), ST_OK);
+        random_segment((uint32_t)(40 * _i) + i);
+        ck_assert_int_eq(start(&(struct exec_options){0}, &e), ST_OK);
+        struct control *there = control_block(e), *here = (struct control *)(host_arena + CONTROL);
+        struct segment_host h = {.control = here, .tick = host_tick, .holds = host_holds};
+        there->phase[1].rows = 500;
+        *here = *there;
+        memset(host_ring.slot, 0, written());
+        n_host = 0;
         cuda_counts(e, &n, true);
-        ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
-        for (int i = 0; i < (many ? 2 : 2 * LAUNCH_TICKS); i++) {
-            ck_assert_int_eq(many ? cuda_launch_many(e, 1) : cuda_launch(e, 1, false), ST_OK);
+        fake.n_trace = 0;
+        for (int k = 0; k < 3; k++) {
+            struct segment_command c = {
+                .rounds = below(4), .round = 1 + below(3), .goes_on = k == 1, .phase = below(2) ? 1 : -1};
+            ck_assert_msg(cuda_launch_segment(e, 0, &c) == ST_OK, "%s", cuda_error_text(e));
+            ck_assert_int_eq(host_segment(NULL, &h, &segment, &c), ST_OK);
         }
         cuda_counts(e, &n, false);
-        ck_assert_uint_eq(n.launches, many ? 3 : 1 + 2 * LAUNCH_TICKS);
-        ck_assert_int_eq(cuda_slot(e, 1 + 2 * LAUNCH_TICKS, true)->step, 1 + 2 * LAUNCH_TICKS);
-        int kept = 0;
-        for (int i = 0; i < fake.n_trace; i++) {
-            bool counts = fake_function_op(fake.trace[i].function) == OP_loop_in &&
-                          fake_function_last(fake.trace[i].function) != LOOP_PART;
-            if (!counts) {
-                fake.trace[kept++] = fake.trace[i];
+        ck_assert_uint_eq(n.launches, 3);
+        ck_assert_uint_eq(n.bytes_h2d + n.bytes_d2h + n.syncs + n.allocations + n.graph_updates, 0);
+        int ticks = 0;
+        ck_assert_int_lt(fake.n_trace, FAKE_TRACE);
+        for (int t = 0; t < fake.n_trace; t++) {
+            if (fake.trace[t].function == cuda_tick_function()) {
+                ck_assert_int_lt(ticks, n_host);
+                ck_assert_int_eq(fake.trace[t].index, host_rows[ticks]);
+                ticks++;
             }
         }
-        ck_assert_int_lt(fake.n_trace, FAKE_TRACE);
-        if (many) {
-            ck_assert_int_eq(kept, n_trace);
-            ck_assert_int_eq(memcmp(trace, fake.trace, sizeof *trace * (size_t)kept), 0);
-            ck_assert_int_eq(memcmp(&slots, e->ring, sizeof slots), 0);
-            ck_assert_int_eq(memcmp(&want, e->arena + p->control, sizeof want), 0);
-        } else {
-            ck_assert_int_eq(cuda_launch_many(e, 1), ST_INTERNAL);
-        }
-        memcpy(trace, fake.trace, sizeof trace);
-        n_trace = kept;
-        slots = *e->ring;
-        memcpy(&want, e->arena + p->control, sizeof want);
+        ck_assert_int_eq(ticks, n_host);
+        ck_assert_int_eq(memcmp(here, there, sizeof *here), 0);
+        ck_assert_int_eq(memcmp(host_ring.slot, e->ring->slot, written()), 0);
+        const struct segment_state *state = (const struct segment_state *)(const void *)(e->arena + STATE);
+        ck_assert_int_eq(state->leave, h.state.leave);
+        ck_assert_int_eq(memcmp(state->mark, h.state.mark, sizeof state->mark), 0);
+        ck_assert_int_eq(memcmp(state->round, h.state.round, sizeof state->round), 0);
         cuda_close(e);
         ck_assert_int_eq(fake.alive, 0);
     }
+    free(host_arena);
+}
+END_TEST
+
+/* Numbers go on behind a segment whose slots were read; a command waits for the one before the last. */
+START_TEST(numbers_go_on_after_a_segment)
+{
+    struct exec *e;
+    struct clock_seam saved = clock_seam;
+    clock_seam = (struct clock_seam){fake_seconds, fake_sleep};
+    segment_nodes[0] = (struct segment_node){.kind = SEGMENT_TICK, .end = 1, .variant = 1};
+    segment = (struct plan_segment){segment_nodes, 1, true};
+    plan.segment = &segment;
+    plan.n_segment = 1;
+    const struct segment_command c = {.rounds = 5, .phase = 1};
+    ck_assert_int_eq(start(&(struct exec_options){0}, &e), ST_OK);
+    ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
+    ck_assert_int_eq(cuda_launch_segment(e, 0, &c), ST_OK);
+    ck_assert_int_eq(cuda_launch_segment(e, 1, &c), ST_INTERNAL);
+    for (uint64_t i = 1; i <= 6; i++) {
+        ck_assert_ptr_nonnull(cuda_slot(e, i, true));
+    }
+    ck_assert_ptr_null(cuda_slot(e, 7, false));
+    ck_assert_int_eq(cuda_launch(e, 1, false), ST_OK);
+    ck_assert_int_eq(cuda_slot(e, 7, true)->step, 7);
+    ck_assert_ptr_null(cuda_slot(e, 8, false));
+    fake.stuck = true;
+    fake_time = 0;
+    ck_assert_int_eq(cuda_launch_segment(e, 0, &c), ST_OK);
+    ck_assert_int_eq(cuda_launch_segment(e, 0, &c), ST_OK);
+    ck_assert_int_eq(cuda_launch_segment(e, 0, &c), ST_DEVICE);
+    ck_assert_double_ge(fake_time, CUDA_WATCHDOG);
+    ck_assert_ptr_nonnull(strstr(cuda_error_text(e), "segment 2 does not end"));
+    cuda_close(e);
+    clock_seam = saved;
 }
 END_TEST
 
@@ -649,8 +788,8 @@ static enum status whole_run(const struct exec_options *o, const struct plan *p)
     for (int i = 1; i <= 3 && s == ST_OK; i++) {
         s = cuda_launch(e, 1, i == 1);
     }
-    if (s == ST_OK && o->ticks) {
-        s = cuda_launch_many(e, 1);
+    if (s == ST_OK && p->n_segment && !o->eager && !o->parts && !o->debug_plan) {
+        s = cuda_launch_segment(e, 0, &(struct segment_command){.rounds = 2, .phase = -1});
     }
     if (s == ST_OK) {
         s = cuda_sync(e);
@@ -668,39 +807,39 @@ static enum status whole_run(const struct exec_options *o, const struct plan *p)
     return s;
 }
 
+enum { FAILING_MODES = 5 };
 /* Every call fails once, in every mode, without and with loops; only those of cuda_close may be ignored. */
 START_TEST(every_call_can_fail)
 {
-    const struct exec_options mode[] = {
-        {.ticks = 3}, {.eager = true}, {.parts = true}, {.debug_plan = true}, {.debug_plan = true}};
-    for (size_t m = 0; m < 2 * sizeof mode / sizeof *mode; m++) {
-        const struct exec_options *o = &mode[m / 2];
-        const struct plan *p = m % 2 ? plan_loops(2, 40, false, o->debug_plan) : &plan;
+    const struct exec_options mode[FAILING_MODES] = {
+        {0}, {.eager = true}, {.parts = true}, {.debug_plan = true}, {.debug_plan = true}};
+    random_segment(3);
+    const struct exec_options *o = &mode[_i / 2];
+    const struct plan *p = _i % 2 ? plan_loops(2, 40, false, o->debug_plan) : &plan;
+    fake_reset();
+    fake.listens = _i / 2 == 4;
+    ck_assert_int_eq(whole_run(o, p), ST_OK);
+    int calls = fail_calls, ignored = 0;
+    ck_assert_int_gt(calls, 20);
+    for (int i = 0; i < calls; i++) {
         fake_reset();
-        fake.listens = m / 2 == 4;
-        ck_assert_int_eq(whole_run(o, p), ST_OK);
-        int calls = fail_calls, ignored = 0;
-        ck_assert_int_gt(calls, 20);
-        for (int i = 0; i < calls; i++) {
-            fake_reset();
-            fake.listens = m / 2 == 4;
-            fail_at = i;
-            enum status s = whole_run(o, p);
-            bool releases = fake_releases(fail_which);
-            bool last_sync = fail_which == CUDA_CALL_stream_sync && s == ST_OK;
-            ck_assert_msg(releases || last_sync || s == ST_DEVICE, "call %d (%s) gave %d", i,
-                          cuda_call_name[fail_which], s);
-            ignored += last_sync;
-            ck_assert_msg(fake.alive == 0, "%d handles left after call %d (%s)", fake.alive, i,
-                          cuda_call_name[fail_which]);
-            ck_assert(!fake.capturing || fail_which == CUDA_CALL_capture_end);
-        }
-        ck_assert_int_eq(ignored, 1); /* the one in close */
-        fake_reset();
-        fail_at = 6;
-        fail_code = CUDA_NO_MEMORY;
-        ck_assert_int_eq(whole_run(o, p), ST_RESOURCE);
+        fake.listens = _i / 2 == 4;
+        fail_at = i;
+        enum status s = whole_run(o, p);
+        bool releases = fake_releases(fail_which);
+        bool last_sync = fail_which == CUDA_CALL_stream_sync && s == ST_OK;
+        ck_assert_msg(releases || last_sync || s == ST_DEVICE, "call %d (%s) gave %d", i,
+                      cuda_call_name[fail_which], s);
+        ignored += last_sync;
+        ck_assert_msg(fake.alive == 0, "%d handles left after call %d (%s)", fake.alive, i,
+                      cuda_call_name[fail_which]);
+        ck_assert(!fake.capturing || fail_which == CUDA_CALL_capture_end);
     }
+    ck_assert_int_eq(ignored, 1); /* the one in close */
+    fake_reset();
+    fail_at = 6;
+    fail_code = CUDA_NO_MEMORY;
+    ck_assert_int_eq(whole_run(o, p), ST_RESOURCE);
     make_free_all();
 }
 END_TEST
@@ -719,12 +858,13 @@ int main(void)
     tcase_add_test(t, loops);
     tcase_add_test(t, kernels_of_endless_loops);
     tcase_add_test(t, loops_declare);
-    tcase_add_test(t, many_ticks);
     tcase_add_test(t, audited_names);
     tcase_add_test(t, audit);
     tcase_add_test(t, library_on_demand);
     tcase_add_test(t, profile);
+    tcase_add_loop_test(t, segments, 0, 5);
+    tcase_add_test(t, numbers_go_on_after_a_segment);
     tcase_add_test(t, refusals);
-    tcase_add_test(t, every_call_can_fail);
+    tcase_add_loop_test(t, every_call_can_fail, 0, 2 * FAILING_MODES);
     return suite_run("cuda exec", t, CK_FORK);
 }

@@ -127,3 +127,30 @@ grep -q '"eval.root": 2.58198' r/metrics.jsonl || { echo "first pass: $(cat r/me
 tail -1 b/metrics.jsonl | grep -q '"eval.both": 19.1649' || { echo "gmlb: $(tail -1 b/metrics.jsonl)"; exit 1; }
 "$gmlrun" eval made.gml --phase eval --device cpu --weights b/weights.safetensors >log 2>&1 || { cat log; exit 1; }
 grep -q 'eval.root' log || { echo "eval: $(cat log)"; exit 1; }
+
+# Steps of the run block in one launch or in many: the same lines and the same weights.
+lines() {
+    sed 's/"seconds": [0-9.e+-]*//' "$1/metrics.jsonl"
+    cksum <"$1/weights.safetensors"
+}
+same() {
+    rm -rf one
+    "$gmlrun" train "$@" --device cpu -q --out one --log-every 1 --steps-per-launch 1 >/dev/null 2>log || { cat log; exit 1; }
+    for k in 2 7 300; do
+        rm -rf many
+        "$gmlrun" train "$@" --device cpu -q --out many --log-every 1 --steps-per-launch "$k" >/dev/null 2>log || { cat log; exit 1; }
+        lines one >one.txt
+        lines many >many.txt
+        cmp -s one.txt many.txt || { echo "$* --steps-per-launch $k:"; diff one.txt many.txt | head; exit 1; }
+    done
+}
+same counts.gml
+same made.gml
+same "$GML_SOURCE/models/ppo_cartpole.gml" --set rounds=3 --threads 1
+same "$GML_SOURCE/models/ppo_cartpole.gml" --set rounds=3 --set target_kl=1e-5 --steps 23 --threads 1
+same "$GML_SOURCE/models/dqn_cartpole.gml" --set rounds=60 --set warm=30 --threads 1
+
+# A round of 1 + 20 steps, `stop when` inside, is one launch; so is the evaluation behind the rounds.
+rm -rf many
+"$gmlrun" train "$GML_SOURCE/models/ppo_cartpole.gml" --device cpu -q --out many --set rounds=3 --steps-per-launch 21 --audit >/dev/null 2>log || { cat log; exit 1; }
+grep -q '"launches_per_step": 0.0625,' many/metrics.jsonl || { echo "4 launches of 64 steps: $(tail -1 many/metrics.jsonl)"; exit 1; }

@@ -10,9 +10,10 @@
  * Compiled kernels: compiler_find says which compiler there is without opening it; compile may be called from
  * several threads. What module_kernel gives is a launch's function, as good as that of a kernel of the build.
  *
- * Loops: condition_create makes the condition of one WHILE node of that graph, true at the start of a launch;
- * kernels set it. while_add appends the node and gives the graph of its body, which belongs to the node and
- * is filled like any other. A graph that holds a WHILE node can be instantiated once only.
+ * Loops: condition_create makes the condition of one conditional node of that graph, true at the start of a
+ * launch; kernels set it. conditional_add appends the node, a WHILE (`loops`) or an IF, and gives the graph
+ * of its body, which belongs to the node and is filled like any other. A graph that holds a conditional node
+ * can be instantiated once only.
  */
 #ifndef GML_EXEC_CUDA_API_H
 #define GML_EXEC_CUDA_API_H

@@ -228,13 +228,14 @@ static int condition_create(void *ctx, void *graph, uint64_t *out)
     *out = handle;
     return code;
 }
-static int while_add(void *ctx, void *graph, struct cuda_tail *tail, uint64_t condition, void **body)
+static int conditional_add(void *ctx, void *graph, struct cuda_tail *tail, uint64_t condition, bool loops,
+                           void **body)
 {
     UNUSED_CTX;
     cudaGraphEdgeData edge[CUDA_TAIL];
     struct cudaGraphNodeParams p = {.type = cudaGraphNodeTypeConditional};
     p.conditional.handle = condition;
-    p.conditional.type = cudaGraphCondTypeWhile;
+    p.conditional.type = loops ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
     p.conditional.size = 1;
     cudaGraphNode_t node = NULL;
     int code = (int)cudaGraphAddNode(&node, graph, (const cudaGraphNode_t *)tail->node, edges_of(tail, edge),

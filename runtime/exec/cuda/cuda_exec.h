@@ -6,9 +6,10 @@
  * graph where the part changes.
  *
  * A loop becomes a WHILE node whose body is a graph of its own, inside of which loops become WHILE nodes
- * again. options.ticks ticks are a WHILE node around the whole graph, too. The kernels that count its
- * iterations set the condition. One that comes to at most CUDA_UNROLL kernels in all is written out instead.
- * Kernel by kernel the host counts. A loop is never cut by --parts.
+ * again. The kernels that count its iterations set the condition. One that comes to at most CUDA_UNROLL
+ * kernels in all is written out instead. Kernel by kernel the host counts. A loop is never cut by --parts. A
+ * segment of the run block is a graph around the chains of its phases, with WHILE and IF nodes of its own
+ * (cuda_segment.c).
  */
 #ifndef GML_EXEC_CUDA_EXEC_H
 #define GML_EXEC_CUDA_EXEC_H
@@ -57,11 +58,17 @@ struct cuda_variant {
     void *exec[2][CUDA_SEGMENTS]; /* owned; all but the last segment are shared and live in [0] */
     uint8_t part[CUDA_SEGMENTS];  /* of the segment */
     uint32_t n_segment;
-    void *many; /* owned; options.ticks ticks in one graph, NULL without them */
     uint64_t
         kernels; /* of a launch, in all iterations of its loops; a product kernel by kernel counts as one */
     struct cuda_gap *gap;
     uint32_t n_gap;
+};
+/* A chain of nodes under construction: a graph, or the body of a conditional node, which owns it then. */
+struct cuda_line {
+    void *graph;
+    struct cuda_tail tail;
+    uint32_t conditionals; /* nodes of the chain, */
+    uint64_t in_loops;     /* and the kernels that run in loops of an operator */
 };
 struct exec {
     const struct backend *backend;
@@ -80,7 +87,11 @@ struct exec {
     void *heap;  /* --debug-plan under a tool that checks memory: the arena as declared to it */
     bool heap_asked;
     uint64_t bytes;
-    struct plan_loop ticks; /* the loop of launch_many; its counter lies behind the arena */
+    uint64_t segment_state; /* struct segment_state, behind the arena */
+    void **segment;         /* owned; an executable graph for each of the plan */
+    uint32_t n_segment;
+    uint64_t segments, read; /* launches of segments; the last tick whose slot was read */
+    bool in_segment;         /* the last launch was one: `issued` does not count its ticks */
     struct ring *ring, *ring_device;
     const struct plan *plan;
     struct arena *memory; /* descriptions */
@@ -121,6 +132,13 @@ void cuda_close(struct exec *e);
 enum status cuda_prepare(struct exec *e, const struct plan *p);
 bool cuda_runs_on_host(const struct plan *p, uint32_t variant); /* init and data phases do */
 enum status cuda_graphs_build(struct exec *e, struct cuda_variant *v);
+/* Appends the steps of a variant, without its tick. */
+enum status cuda_steps_add(struct exec *e, const struct cuda_variant *v, uint32_t from, uint32_t to,
+                           struct cuda_line *line);
+/* Appends a conditional node; *body is an empty chain. */
+enum status cuda_conditional_add(struct exec *e, struct cuda_line *line, uint64_t condition, bool loops,
+                                 struct cuda_line *body);
+enum status cuda_exec_make(struct exec *e, void *graph, void **out);
 enum status cuda_step_issue(struct exec *e,
                             const struct cuda_step *s); /* on the stream, eager or under capture */
 /* The nodes of a step at the end of a graph. */
@@ -162,7 +180,8 @@ uint32_t cuda_next(struct cuda_variant *v, uint32_t i);
 
 /* cuda_launch.c: steps, ring, flow control */
 enum status cuda_launch(struct exec *e, uint32_t variant, bool first);
-enum status cuda_launch_many(struct exec *e, uint32_t variant);
+/* Waits until *word, which the device writes, is at least n; `what` number n is what does not come. */
+enum status cuda_wait_word(struct exec *e, const uint64_t *word, uint64_t n, const char *what);
 const struct ring_slot *cuda_slot(struct exec *e, uint64_t n, bool wait);
 enum status cuda_sync(struct exec *e);
 
@@ -170,6 +189,10 @@ enum status cuda_sync(struct exec *e);
 enum status cuda_audit_open(struct exec *e);
 void cuda_counts(struct exec *e, struct exec_counts *out, bool reset);
 enum status cuda_profile(struct exec *e, uint32_t variant, double *seconds);
+
+/* cuda_segment.c */
+enum status cuda_segments_build(struct exec *e);
+enum status cuda_launch_segment(struct exec *e, uint32_t segment, const struct segment_command *c);
 
 /* cuda_parts.c: events between the parts of a launch; without options.parts, these do nothing */
 enum status cuda_parts_open(struct exec *e);

@@ -3,19 +3,11 @@
  * instantiation; nothing is updated after that. */
 #include "runtime/exec/cuda/cuda_exec.h"
 
-/* A chain under construction: a graph, or the body of a WHILE node, which owns it then. */
-struct cuda_line {
-    void *graph;
-    struct cuda_tail tail;
-    uint32_t whiles;   /* WHILE nodes of the chain, */
-    uint64_t in_loops; /* and the kernels that run in them */
-};
-
 static enum status count_kernels(struct exec *e, const struct cuda_line *line, uint64_t *sum)
 {
     uint64_t nodes = 0;
     CUDA_TRY(e, graph_nodes, line->graph, &nodes);
-    *sum = cuda_add_times(*sum, nodes - line->whiles, 1);
+    *sum = cuda_add_times(*sum, nodes - line->conditionals, 1);
     *sum = cuda_add_times(*sum, line->in_loops, 1);
     return ST_OK;
 }
@@ -50,47 +42,47 @@ static enum status add_step(struct exec *e, struct cuda_line *line, const struct
     return cuda_step_add(e, line->graph, &line->tail, s);
 }
 
-static enum status add_steps(struct exec *e, const struct cuda_variant *v, uint32_t from, uint32_t to,
-                             struct cuda_line *line);
-
 static enum status add_unrolled(struct exec *e, const struct cuda_variant *v, const struct plan_loop *l,
                                 struct cuda_line *line)
 {
     TRY(add_step(e, line, &v->step[l->begin]));
     for (int64_t i = 0; i < l->count; i++) {
-        TRY(add_steps(e, v, l->begin + 1, l->end, line));
+        TRY(cuda_steps_add(e, v, l->begin + 1, l->end, line));
         TRY(add_step(e, line, &v->step[l->end]));
     }
     return ST_OK;
 }
 
-/* The kernels that count are described anew: they set this node's condition. `last`: behind the steps, or
- * NULL. */
-static enum status add_while(struct exec *e, const struct cuda_variant *v, const struct plan_loop *l,
-                             const struct launch *last, struct cuda_line *line)
+enum status cuda_conditional_add(struct exec *e, struct cuda_line *line, uint64_t condition, bool loops,
+                                 struct cuda_line *body)
 {
-    struct cuda_line body = {.graph = NULL};
+    *body = (struct cuda_line){.graph = NULL};
+    CUDA_TRY(e, conditional_add, line->graph, &line->tail, condition, loops, &body->graph);
+    line->conditionals++;
+    return ST_OK;
+}
+
+/* The kernels that count are described anew: they set this node's condition. */
+static enum status add_while(struct exec *e, const struct cuda_variant *v, const struct plan_loop *l,
+                             struct cuda_line *line)
+{
+    struct cuda_line body;
     struct launch count;
     uint64_t condition = 0, kernels = 0;
-    uint32_t from = last ? 0 : l->begin + 1, to = last ? v->n_step : l->end;
     CUDA_TRY(e, condition_create, line->graph, &condition);
     cuda_loop_opens(l, condition, &count);
     CUDA_TRY(e, node_add, line->graph, &line->tail, &count, e->arena);
-    CUDA_TRY(e, while_add, line->graph, &line->tail, condition, &body.graph);
-    TRY(add_steps(e, v, from, to, &body));
-    if (last) {
-        CUDA_TRY(e, node_add, body.graph, &body.tail, last, e->arena);
-    }
+    TRY(cuda_conditional_add(e, line, condition, true, &body));
+    TRY(cuda_steps_add(e, v, l->begin + 1, l->end, &body));
     cuda_loop_turns(l, condition, &count);
     CUDA_TRY(e, node_add, body.graph, &body.tail, &count, e->arena);
     TRY(count_kernels(e, &body, &kernels));
-    line->whiles++;
     line->in_loops = cuda_add_times(line->in_loops, kernels, (uint64_t)l->count);
     return ST_OK;
 }
 
-static enum status add_steps(struct exec *e, const struct cuda_variant *v, uint32_t from, uint32_t to,
-                             struct cuda_line *line)
+enum status cuda_steps_add(struct exec *e, const struct cuda_variant *v, uint32_t from, uint32_t to,
+                           struct cuda_line *line)
 {
     for (uint32_t i = from; i < to; i++) {
         const struct plan_loop *l = v->step[i].loop;
@@ -99,14 +91,14 @@ static enum status add_steps(struct exec *e, const struct cuda_variant *v, uint3
             continue;
         }
         if (l->count > 0) {
-            TRY(cuda_unrolls(v, l) ? add_unrolled(e, v, l, line) : add_while(e, v, l, NULL, line));
+            TRY(cuda_unrolls(v, l) ? add_unrolled(e, v, l, line) : add_while(e, v, l, line));
         }
         i = l->end;
     }
     return ST_OK;
 }
 
-static enum status make_exec(struct exec *e, void *graph, void **out)
+enum status cuda_exec_make(struct exec *e, void *graph, void **out)
 {
     CUDA_TRY(e, exec_create, graph, out);
     CUDA_TRY(e, exec_upload, *out, e->stream);
@@ -119,14 +111,14 @@ static enum status fill_segment(struct exec *e, struct cuda_variant *v, uint32_t
                                 bool last, struct cuda_line *line)
 {
     uint32_t s = v->n_segment;
-    TRY(add_steps(e, v, from, to, line));
+    TRY(cuda_steps_add(e, v, from, to, line));
     if (last) {
         CUDA_TRY(e, node_add, line->graph, &line->tail, &v->tick[first], e->arena);
     }
-    TRY(make_exec(e, line->graph, &v->exec[first][s]));
-    if (last && !first && line->whiles == 0) {
+    TRY(cuda_exec_make(e, line->graph, &v->exec[first][s]));
+    if (last && !first && line->conditionals == 0) {
         CUDA_TRY(e, node_set, line->tail.node[0], &v->tick[1], e->arena);
-        TRY(make_exec(e, line->graph, &v->exec[1][s]));
+        TRY(cuda_exec_make(e, line->graph, &v->exec[1][s]));
     }
     return first ? ST_OK : count_kernels(e, line, &v->kernels);
 }
@@ -167,17 +159,6 @@ static uint32_t segment_end(const struct exec *e, const struct cuda_variant *v, 
     return i;
 }
 
-/* Several ticks in one launch: a loop around the steps and the tick. */
-static enum status build_many(struct exec *e, struct cuda_variant *v)
-{
-    struct cuda_line line = {.graph = NULL};
-    CUDA_TRY(e, graph_create, &line.graph);
-    enum status s = add_while(e, v, &e->ticks, &v->tick[0], &line);
-    s = s == ST_OK ? make_exec(e, line.graph, &v->many) : s;
-    e->api.graph_destroy(e->api.ctx, line.graph);
-    return s;
-}
-
 enum status cuda_graphs_build(struct exec *e, struct cuda_variant *v)
 {
     uint32_t from = 0;
@@ -187,5 +168,5 @@ enum status cuda_graphs_build(struct exec *e, struct cuda_variant *v)
         TRY(build_segment(e, v, from, to, to >= v->n_step));
         from = to;
     } while (from < v->n_step);
-    return e->ticks.count > 1 && !e->options.parts ? build_many(e, v) : ST_OK;
+    return ST_OK;
 }

@@ -18,8 +18,8 @@ static uint64_t slot_seq(const struct exec *e, uint64_t n)
     return __atomic_load_n(&e->ring->slot[(n - 1) % LIMIT_RING_SLOTS].seq, __ATOMIC_ACQUIRE);
 }
 
-/* Anything wrong on the device? Success while launch n has not been reported means the tick did not run. */
-static enum status check_stream(struct exec *e, uint64_t n)
+/* Anything wrong on the device? Success while the word has not come means that what writes it did not run. */
+static enum status check_stream(struct exec *e, const uint64_t *word, uint64_t n, const char *what)
 {
     int code = e->api.stream_query(e->api.ctx, e->stream);
     if (code == CUDA_NOT_READY) {
@@ -28,34 +28,40 @@ static enum status check_stream(struct exec *e, uint64_t n)
     if (code) {
         return cuda_failed(e, CUDA_CALL_stream_query, code);
     }
-    return slot_seq(e, n) >= n ? ST_OK
-                               : cuda_error(e, ST_INTERNAL, "launch %llu ended without filling its ring slot",
-                                            (unsigned long long)n);
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= n
+               ? ST_OK
+               : cuda_error(e, ST_INTERNAL, "%s %llu ended without a word in the ring", what,
+                            (unsigned long long)n);
 }
 
-static enum status wait_for(struct exec *e, uint64_t n)
+enum status cuda_wait_word(struct exec *e, const uint64_t *word, uint64_t n, const char *what)
 {
     for (int i = 0; i < SPINS; i++) {
-        if (slot_seq(e, n) >= n) {
+        if (__atomic_load_n(word, __ATOMIC_ACQUIRE) >= n) {
             return ST_OK;
         }
         relax();
     }
     double start = clock_seam.seconds(), asked = start, pause = 20e-6;
-    while (slot_seq(e, n) < n) {
+    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < n) {
         double now = clock_seam.seconds();
         if (now - asked > 0.1) {
-            TRY(check_stream(e, n));
+            TRY(check_stream(e, word, n, what));
             asked = now;
         }
         if (now - start > CUDA_WATCHDOG) {
-            return cuda_error(e, ST_DEVICE, "no progress on %s for %d s: launch %llu does not end",
-                              e->device.name, CUDA_WATCHDOG, (unsigned long long)n);
+            return cuda_error(e, ST_DEVICE, "no progress on %s for %d s: %s %llu does not end",
+                              e->device.name, CUDA_WATCHDOG, what, (unsigned long long)n);
         }
         clock_seam.sleep(pause);
         pause = pause < 1e-3 ? pause * 1.5 : 1e-3;
     }
     return ST_OK;
+}
+
+static enum status wait_for(struct exec *e, uint64_t n)
+{
+    return cuda_wait_word(e, &e->ring->slot[(n - 1) % LIMIT_RING_SLOTS].seq, n, "launch");
 }
 
 static enum status launch_graphs(struct exec *e, const struct cuda_variant *v, bool first)
@@ -102,6 +108,10 @@ enum status cuda_launch(struct exec *e, uint32_t variant, bool first)
     if (variant >= e->n_variant || !e->variant[variant].ready) {
         return cuda_error(e, ST_INTERNAL, "variant %u does not run on the device", variant);
     }
+    if (e->in_segment) { /* all of its ticks were read */
+        e->issued = e->before = e->read;
+        e->in_segment = false;
+    }
     TRY(wait_for_last_but_one(e));
     bool eager = e->options.eager || e->options.debug_plan;
     TRY(cuda_parts_begin(e));
@@ -111,22 +121,9 @@ enum status cuda_launch(struct exec *e, uint32_t variant, bool first)
     return ST_OK;
 }
 
-enum status cuda_launch_many(struct exec *e, uint32_t variant)
-{
-    if (variant >= e->n_variant || !e->variant[variant].many) {
-        return cuda_error(e, ST_INTERNAL, "variant %u was not prepared for several ticks", variant);
-    }
-    TRY(wait_for_last_but_one(e));
-    CUDA_TRY(e, exec_launch, e->variant[variant].many, e->stream);
-    e->before = e->issued;
-    e->issued += (uint64_t)e->ticks.count;
-    e->kernels = cuda_add_times(0, e->variant[variant].kernels + 1, (uint64_t)e->ticks.count);
-    return ST_OK;
-}
-
 const struct ring_slot *cuda_slot(struct exec *e, uint64_t n, bool wait)
 {
-    if (n <= e->base || n > e->issued) {
+    if (n <= e->base || (n > e->issued && !e->in_segment)) {
         cuda_error(e, ST_INTERNAL, "launch %llu was not issued", (unsigned long long)n);
         return NULL;
     }
@@ -137,6 +134,7 @@ const struct ring_slot *cuda_slot(struct exec *e, uint64_t n, bool wait)
     if (seq > n) {
         cuda_error(e, ST_INTERNAL, "the slot of launch %llu was read too late", (unsigned long long)n);
     }
+    e->read = seq == n && n > e->read ? n : e->read;
     return seq == n ? &e->ring->slot[(n - 1) % LIMIT_RING_SLOTS] : NULL;
 }
 
@@ -155,7 +153,7 @@ const struct backend cuda_backend_functions = {
     .download = cuda_download,
     .prepare = cuda_prepare,
     .launch = cuda_launch,
-    .launch_many = cuda_launch_many,
+    .launch_segment = cuda_launch_segment,
     .slot = cuda_slot,
     .sync = cuda_sync,
     .parts = cuda_parts,

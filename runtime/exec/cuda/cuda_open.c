@@ -112,13 +112,22 @@ static enum status open_loading(struct exec *e)
     return st;
 }
 
+/* What counts are the words that say which launch a slot is of; the rest is megabytes. */
+static void clear_ring(struct ring *ring)
+{
+    for (int i = 0; i < LIMIT_RING_SLOTS; i++) {
+        ring->slot[i].seq = 0;
+    }
+}
+
 static enum status open_all(struct exec *e)
 {
     TRY(open_loading(e));
     TRY(cuda_audit_open(e));
     TRY(cuda_parts_open(e));
     CUDA_TRY(e, host_alloc, sizeof(struct ring), (void **)&e->ring, (void **)&e->ring_device);
-    memset(e->ring, 0, sizeof *e->ring);
+    clear_ring(e->ring);
+    e->ring->begun = 0;
     if (e->options.no_products) {
         return ST_OK;
     }
@@ -179,10 +188,11 @@ enum status cuda_arena(struct exec *e, uint64_t bytes)
     }
     CUDA_TRY(e, memory_info, &available, &total);
     void *p = NULL;
-    e->ticks = (struct plan_loop){.counter = (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN,
-                                  .count = e->options.ticks};
-    e->counters = e->ticks.counter + PLAN_ALIGN;
-    int code = e->api.device_alloc(e->api.ctx, e->counters + CODEGEN_COUNTERS * sizeof(uint32_t), &p);
+    e->segment_state = (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+    e->counters =
+        e->segment_state + (sizeof(struct segment_state) + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+    uint64_t all = e->counters + CODEGEN_COUNTERS * sizeof(uint32_t);
+    int code = e->api.device_alloc(e->api.ctx, all, &p);
     if (code == CUDA_NO_MEMORY) {
         return cuda_error(e, ST_RESOURCE, "the arena needs %.1f MiB; %.1f of %.1f MiB are free on %s",
                           (double)bytes / 1048576, (double)available / 1048576, (double)total / 1048576,
@@ -193,8 +203,7 @@ enum status cuda_arena(struct exec *e, uint64_t bytes)
     }
     e->arena = p;
     e->bytes = bytes;
-    CUDA_TRY(e, fill, e->arena, 0, bytes, e->stream);
-    CUDA_TRY(e, fill, e->arena + e->counters, 0, CODEGEN_COUNTERS * sizeof(uint32_t), e->stream);
+    CUDA_TRY(e, fill, e->arena, 0, all, e->stream);
     CUDA_TRY(e, stream_sync, e->stream);
     return ST_OK;
 }
@@ -222,8 +231,9 @@ static void follow_control(struct exec *e, uint64_t offset, const void *from, ui
         return;
     }
     memcpy(&launches, (const char *)from + (at - offset), sizeof launches);
-    e->issued = e->before = e->base = (uint64_t)launches;
-    memset(e->ring, 0, sizeof *e->ring);
+    e->issued = e->before = e->base = e->read = (uint64_t)launches;
+    e->in_segment = false;
+    clear_ring(e->ring);
 }
 
 enum status cuda_upload(struct exec *e, uint64_t offset, const void *from, uint64_t bytes)

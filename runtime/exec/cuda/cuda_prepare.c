@@ -8,6 +8,20 @@ bool cuda_runs_on_host(const struct plan *p, uint32_t variant)
     return p->graph->phases.at[p->variant[variant].phase].kind != PHASE_USER;
 }
 
+/* The output of the variant is asked for by a segment. */
+static bool stops_segment(const struct plan *p, uint32_t variant)
+{
+    for (uint32_t i = 0; i < p->n_segment; i++) {
+        for (uint32_t k = 0; k < p->segment[i].n_node; k++) {
+            const struct segment_node *n = &p->segment[i].node[k];
+            if (n->kind == SEGMENT_STOP && n->variant == variant) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static enum status plan_product(struct exec *e, const struct kargs *k, const struct target *t, void **out)
 {
     struct gemm g;
@@ -92,7 +106,7 @@ static enum status describe_variant(struct exec *e, uint32_t variant, struct lau
         TRY(describe_op(e, variant, i, scratch, &v->step[i]));
     }
     v->kernels = cuda_add_times(cuda_step_kernels(v, 0, v->n_step), 1, 1); /* and the tick */
-    return describe_tick(e, variant);
+    return ST_OK;
 }
 
 enum status cuda_step_issue(struct exec *e, const struct cuda_step *s)
@@ -129,8 +143,10 @@ static enum status warm_up(struct exec *e)
 static enum status describe_all(struct exec *e, struct launch *scratch)
 {
     for (uint32_t i = 0; i < e->n_variant; i++) {
-        if (!cuda_runs_on_host(e->plan, i)) {
+        bool alone = !cuda_runs_on_host(e->plan, i);
+        if (alone || stops_segment(e->plan, i)) {
             TRY(describe_variant(e, i, scratch));
+            TRY(alone ? describe_tick(e, i) : ST_OK);
         }
     }
     return ST_OK;
@@ -149,6 +165,7 @@ static enum status build_all(struct exec *e)
         }
         e->variant[i].ready = true;
     }
+    TRY(e->options.eager || e->options.debug_plan || e->options.parts ? ST_OK : cuda_segments_build(e));
     CUDA_TRY(e, stream_sync, e->stream);
     return ST_OK;
 }
@@ -184,18 +201,20 @@ void cuda_variants_release(struct exec *e)
                 e->api.exec_destroy(ctx, exec);
             }
         }
-        if (v->many) {
-            e->api.exec_destroy(ctx, v->many);
-        }
         for (uint32_t s = 0; s < v->n_step; s++) {
             if (v->step[s].library_plan) {
                 e->api.matmul_free(ctx, v->step[s].library_plan);
             }
         }
     }
+    for (uint32_t i = 0; i < e->n_segment; i++) {
+        if (e->segment[i]) {
+            e->api.exec_destroy(ctx, e->segment[i]);
+        }
+    }
     cuda_groups_release(e);
     arena_free(e->memory);
     e->memory = NULL;
     e->variant = NULL;
-    e->n_variant = 0;
+    e->n_variant = e->n_segment = 0;
 }
