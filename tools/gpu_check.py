@@ -258,7 +258,8 @@ def extra_calls(name, few, many, model=MODEL):
 
 def check_audit():
     name = "driver calls of 150 more steps"
-    found = extra_calls(name, ("--steps", "20", "--set", "B=8"), ("--steps", "170", "--set", "B=8"))
+    alone = ("--set", "B=8", "--steps-per-launch", "1")
+    found = extra_calls(name, ("--steps", "20", *alone), ("--steps", "170", *alone))
     if found:
         row(name, found[0] == 150 and not found[1], found[2], "150 cuGraphLaunch, nothing else")
 
@@ -271,7 +272,7 @@ SCHEDULES = (("ppo_cartpole", (), "rounds", 8, 24, 16, False), ("ppo_cartpole", 
 
 
 def check_schedule():
-    """Rounds of the `run` block as one launch: the bits and lines of single launches, a launch a round or less, nothing copied."""
+    """Rounds of the `run` block as one launch: the bits and lines of single launches. Where the number is given, a launch a round or less, nothing copied."""
     for name, sets, length, short, long, rounds, saves in SCHEDULES:
         model, label = os.path.join(SOURCE, "models", name + ".gml"), " ".join((name, *sets))
         options = [x for s in sets for x in ("--set", s)]
@@ -282,9 +283,10 @@ def check_schedule():
         said = [[{k: v for k, v in line.items() if k != "seconds"} for line in t.lines()] for t in runs]
         same = all(t.weights() == runs[0].weights() is not None for t in runs) and said.count(said[0]) == len(said)
         took = ", ".join(f"{t.summary()['seconds']:.3f} s" for t in runs)
-        row(f"{label}: one step a launch, rounds, 64", same and len(said[0]) > 8,
+        row(f"{label}: one step a launch, default, 64", same and len(said[0]) > 8,
             f"{len(said[0])} lines, {'the same, same bits' if same else 'lines or weights differ'}; {took}", "same bits")
-        found = extra_calls(f"{label}: launches", few, many, model) if DEVICE != "cpu" else None
+        most = ("--steps-per-launch", "1024")
+        found = extra_calls(f"{label}: launches", (*few, *most), (*many, *most), model) if DEVICE != "cpu" else None
         if found:
             row(f"{label}: driver calls of {rounds} more rounds", 0 < found[0] <= rounds and (saves or not found[1]), found[2],
                 f"at most {rounds} cuGraphLaunch" + ("" if saves else ", nothing else"))

@@ -427,16 +427,15 @@ static enum status stop_when(struct run *r, const struct run_stmt *s)
     return any ? replicas_run_on(r, on) : ST_OK;
 }
 
-/* Children of one segment; where the host runs them, it measures. */
+/* Children of one segment. */
 static enum status run_once(struct run *r, struct run_segment *g)
 {
-    double start = clock_seam.seconds();
     bool done;
     TRY(fly_once(r, g, &done));
     if (!done) {
+        TRY(alone_begin(r, g));
         TRY(run_range(r, g->stmt, g->from, g->to));
-        TRY(take_all(r));
-        g->seconds = clock_seam.seconds() - start;
+        TRY(alone_end(r, g, true));
     }
     return ST_OK;
 }
@@ -452,17 +451,12 @@ static enum status run_children(struct run *r, uint32_t i)
     return ST_OK;
 }
 
-/* One round, by the host. */
-static enum status run_round(struct run *r, uint32_t i, struct run_segment *g)
+/* One round of n, by the host. */
+static enum status run_round(struct run *r, uint32_t i, int64_t n, struct run_segment *g)
 {
-    double start = clock_seam.seconds();
+    TRY(alone_begin(r, g));
     TRY(run_children(r, i));
-    if (g) {
-        TRY(take_all(r));
-        g->seconds = clock_seam.seconds() - start;
-    }
-    r->round++;
-    return ST_OK;
+    return alone_end(r, g, r->round++ == n || r->leave || r->ended);
 }
 
 static enum status repeat(struct run *r, uint32_t i)
@@ -478,7 +472,7 @@ static enum status repeat(struct run *r, uint32_t i)
     for (r->round = 1; r->round <= n && !r->ended && !r->leave;) {
         done = 0;
         TRY(g ? fly_rounds(r, g, n - r->round + 1, &done) : ST_OK);
-        TRY(done ? ST_OK : run_round(r, i, g));
+        TRY(done ? ST_OK : run_round(r, i, n, g));
     }
     r->round = outer;
     r->leave = false;

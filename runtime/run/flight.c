@@ -3,12 +3,17 @@
  * launches; it decides `stop when` and `every` itself, from what the slots have brought. What it launches
  * next continues what is in flight, so the device does not wait while slots are read.
  */
+#include <limits.h>
 #include "runtime/base/seam.h"
 #include "runtime/run/segments.h"
 
-/* Without --steps-per-launch a launch takes about this long; one round may take longer, up to the other: a
- * signal ends the run between launches. */
+/* Without --steps-per-launch a launch takes about this long, and so does a trial; one round may take longer,
+ * up to the other: a signal ends the run between launches. */
 static const double launch_seconds = 0.01, round_seconds = 0.1;
+/* Kernels inside of a WHILE node start later than those of a chain: where the device never waits for a
+ * launch, a segment may be slower. If it is by more than this, it ends. */
+static const double tolerance = 1.02;
+enum { TRIALS = 2, FLIGHTS = 4 };
 
 static struct run_segment *find(struct run *r, enum segment_shape shape, uint32_t stmt, uint32_t from,
                                 uint32_t phase)
@@ -93,11 +98,12 @@ static int64_t in_time(const struct run *r, const struct run_segment *g)
     if (r->o->steps_per_launch > 1) {
         return INT64_MAX;
     }
-    if (g->seconds > 0) {
-        int64_t n = (int64_t)(launch_seconds / g->seconds);
-        return n || g->seconds > round_seconds ? n : 1;
+    if (g->trials < TRIALS || g->alone > round_seconds ||
+        (g->flights >= FLIGHTS && g->flown > g->alone * tolerance)) {
+        return 0;
     }
-    return g->shape == SHAPE_TICKS ? 2 : 0; /* others are measured step by step */
+    int64_t n = (int64_t)(launch_seconds / (g->flights ? g->flown : g->alone));
+    return n > 0 ? n : 1;
 }
 
 /* Rounds that one launch may make, of at most `left`, when `ahead` are in flight. */
@@ -114,6 +120,43 @@ static int64_t room(const struct run *r, const struct run_segment *g, int64_t le
         n = least(n, until_tail(r, g->phase) - ahead);
     }
     return r->o->stop && *r->o->stop ? 0 : n;
+}
+
+/* -- which is faster */
+
+static void keep_least(double *least_yet, int *n, double seconds)
+{
+    *least_yet = *n && *least_yet < seconds ? *least_yet : seconds;
+    *n += *n < INT_MAX;
+}
+
+static bool is_tried(const struct run *r, const struct run_segment *g)
+{
+    return g && !r->o->steps_per_launch && g->trials < TRIALS;
+}
+
+enum status alone_begin(struct run *r, struct run_segment *g)
+{
+    if (is_tried(r, g) && !g->trial_rounds) {
+        TRY(take_all(r));
+        g->trial_start = clock_seam.seconds();
+    }
+    return ST_OK;
+}
+
+enum status alone_end(struct run *r, struct run_segment *g, bool last)
+{
+    if (!is_tried(r, g)) {
+        return ST_OK;
+    }
+    g->trial_rounds++;
+    if (!last && clock_seam.seconds() - g->trial_start < launch_seconds) {
+        return ST_OK;
+    }
+    TRY(take_all(r));
+    keep_least(&g->alone, &g->trials, (clock_seam.seconds() - g->trial_start) / (double)g->trial_rounds);
+    g->trial_rounds = 0;
+    return ST_OK;
 }
 
 /* -- flying */
@@ -166,7 +209,7 @@ static enum status follow(struct run *r, struct flight *f, int64_t rounds)
     }
     r->following = false;
     /* since the start, because the device runs ahead of who reads late */
-    f->g->seconds = (clock_seam.seconds() - f->start) / (double)f->done;
+    keep_least(&f->g->flown, &f->g->flights, (clock_seam.seconds() - f->start) / (double)f->done);
     return st;
 }
 

@@ -307,7 +307,9 @@ enum status visit(struct run *r, uint32_t phase, int64_t launches, enum event_ki
         n = 0;
         TRY(g && launches - i > 1 ? fly_ticks(r, g, launches - i, i == 0, w, &n) : ST_OK);
         if (!n) {
+            TRY(alone_begin(r, g));
             TRY(launch(r, phase, i == 0, w));
+            TRY(alone_end(r, g, w.ends_visit));
             n = 1;
         }
     }

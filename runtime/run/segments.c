@@ -273,9 +273,14 @@ static enum status lower(struct lowering *l, uint32_t i, uint32_t loop)
 
 /* -- choosing */
 
+/* A round of more ticks may take so long that the host goes through it: then its parts are segments. One of
+ * less that takes as long has steps that a launch adds nothing to. */
+enum { LONG_ROUND = 100 };
+
 struct choice {
     struct run *r;
     int64_t most; /* ticks of a launch */
+    bool parts;   /* segments inside of long ones */
     VEC(struct run_segment) list;
     VEC(struct plan_segment) plan;
 };
@@ -335,6 +340,11 @@ static enum status choose_ticks(struct choice *c, uint32_t phase)
 
 static enum status choose_inside(struct choice *c, uint32_t i);
 
+static bool has_parts(const struct choice *c, const struct run_segment *g)
+{
+    return c->parts && g->ticks > LONG_ROUND;
+}
+
 static enum status choose(struct choice *c, uint32_t i)
 {
     const struct run_stmt *s = stmt(c->r, i);
@@ -348,7 +358,7 @@ static enum status choose(struct choice *c, uint32_t i)
         }
         TRY(host ? ST_OK : keep(c, &g, &kept));
         for (uint32_t k = 0; k < s->n_child && kept; k++) {
-            TRY(is_stripped(c->r, s->child[k]) ? choose_inside(c, s->child[k]) : ST_OK);
+            TRY(is_stripped(c->r, s->child[k]) || has_parts(c, &g) ? choose(c, s->child[k]) : ST_OK);
         }
     }
     if (s->kind == RUN_GO) {
@@ -381,7 +391,7 @@ static enum status choose_group(struct choice *c, uint32_t i, uint32_t from, uin
     g.from = from;
     g.to = to;
     TRY(to - from > 1 ? keep(c, &g, &kept) : ST_OK);
-    for (uint32_t k = from; k < to && !kept; k++) {
+    for (uint32_t k = from; k < to && (!kept || has_parts(c, &g)); k++) {
         TRY(choose(c, stmt(c->r, i)->child[k]));
     }
     return ST_OK;
@@ -411,7 +421,8 @@ static enum status choose_inside(struct choice *c, uint32_t i)
 
 enum status segments_choose(struct run *r, int64_t most)
 {
-    struct choice c = {.r = r, .most = most < LAUNCH_TICKS ? most : LAUNCH_TICKS};
+    struct choice c = {
+        .r = r, .most = most < LAUNCH_TICKS ? most : LAUNCH_TICKS, .parts = !r->o->steps_per_launch};
     int alone = r->o->phase ? user_phase(r->graph, r->o->phase) : -1;
     if (c.most < 2) {
         return ST_OK;

@@ -15,7 +15,12 @@ struct run_segment {
     int64_t ticks, steps; /* a round comes to so many at most; of them steps of the run */
     int64_t *of_phase;    /* the same by phase */
     uint32_t mark_stmt[SEGMENT_MARKS], n_mark;
-    double seconds; /* of a round, by what was measured last; 0: not known */
+    /* Which is faster (flight.c). Seconds of a round, the least so far: by the host, on the device (0: not
+     * known). */
+    double alone, flown;
+    int trials, flights; /* of which these are */
+    double trial_start;
+    int64_t trial_rounds; /* of the trial that is on */
 };
 
 /* segments.c: fills run.segment and plan.segment; `most`: ticks of a launch, less than 2: none. After
@@ -37,6 +42,11 @@ MUST_CHECK enum status fly_once(struct run *r, struct run_segment *g, bool *done
  */
 MUST_CHECK enum status fly_ticks(struct run *r, struct run_segment *g, int64_t left, bool first,
                                  struct pending w, int64_t *done);
+
+/* Around a round that the host goes through; the trial ends with the `last` one, or after a while. NULL:
+ * nothing to measure. */
+MUST_CHECK enum status alone_begin(struct run *r, struct run_segment *g);
+MUST_CHECK enum status alone_end(struct run *r, struct run_segment *g, bool last);
 
 /* block.c */
 /* Launches of one visit and the number of visits of a GO. */

@@ -65,7 +65,8 @@ static const char *fake_error(struct exec *e)
 /* Segments run at once, in the order of host_segment; "[" and "]" around what one launch comes to. */
 static struct segment_host host;
 static bool brackets;
-static int64_t segments, ticks_in_segment, most_in_segment;
+static double slower; /* seconds a tick, see fake_seconds */
+static int64_t segments, ticks_in_segment, ticks_of_segments, most_in_segment;
 static bool fake_holds(struct exec *e, uint32_t variant)
 {
     (void)e;
@@ -77,6 +78,7 @@ static enum status fake_tick(struct exec *e, uint32_t variant, bool first)
     bool starts = first || p->visit;
     p->visit = 0;
     ticks_in_segment++;
+    ticks_of_segments++;
     TRY(fake_launch(e, variant, starts));
     control.over |= skips >= options.max_skips;
     return ST_OK;
@@ -164,7 +166,8 @@ static void set_up(void)
     control = (struct control){0};
     host = (struct segment_host){.control = &control, .tick = fake_tick, .holds = fake_holds};
     brackets = true;
-    segments = most_in_segment = 0;
+    segments = ticks_of_segments = most_in_segment = 0;
+    slower = 0;
     issued = most_in_flight = read_up_to = stop_at = 0;
     signalled = 0;
     bad_from = -1;
@@ -401,10 +404,10 @@ static uint32_t below(uint32_t n)
     seed = seed * 1664525u + 1013904223u;
     return (seed >> 16) % n;
 }
-/* Time goes by as slots are read: a millisecond a tick. */
+/* Time goes by as slots are read: a millisecond a tick, and so much more of one in a segment. */
 static double fake_seconds(void)
 {
-    return 1 + 1e-3 * (double)read_up_to;
+    return 1 + 1e-3 * (double)read_up_to + slower * (double)ticks_of_segments;
 }
 static enum status run_default(void)
 {
@@ -419,24 +422,77 @@ static enum status run_default(void)
     return st;
 }
 
-/* Where the number is left to the run, a round is measured first; then as many as take 10 ms are a launch,
- * one that takes longer by itself, and none of a tenth of a second. */
+static int count_in_trail(const char *what)
+{
+    int n = 0;
+    for (const char *at = trail.at; (at = strstr(at, what)); at++) {
+        n++;
+    }
+    return n;
+}
+
+/* Where the number is left to the run, some rounds are measured twice; then as many as take 10 ms are a
+ * launch, one that takes longer by itself, and none of a tenth of a second. */
 START_TEST(launches_take_10_ms)
 {
-    add_go(add_repeat(0, 8), train, 3);
+    add_go(add_repeat(0, 16), train, 3);
     ck_assert_int_eq(run_default(), ST_OK);
-    ck_assert_str_eq(trail.at, "!TTT[!TTT!TTT!TTT][!TTT!TTT!TTT][!TTT]");
+    ck_assert_str_eq(trail.at, "!TTT!TTT!TTT!TTT!TTT!TTT!TTT!TTT"
+                               "[!TTT!TTT!TTT][!TTT!TTT!TTT][!TTT!TTT]");
     tear_down();
     set_up();
-    add_go(add_repeat(0, 3), train, 12);
+    add_go(add_repeat(0, 4), train, 12);
     ck_assert_int_eq(run_default(), ST_OK);
-    ck_assert_str_eq(trail.at, "!TTTTTTTTTTTT[!TTTTTTTTTTTT][!TTTTTTTTTTTT]");
+    ck_assert_str_eq(trail.at, "!TTTTTTTTTTTT!TTTTTTTTTTTT[!TTTTTTTTTTTT][!TTTTTTTTTTTT]");
     tear_down();
     set_up();
-    add_go(add_repeat(0, 3), train, 101);
+    add_go(add_repeat(0, 3), train, 100); /* not so many that its parts are looked at */
     ck_assert_int_eq(run_default(), ST_OK);
-    ck_assert_ptr_null(strchr(trail.at, '['));
-    ck_assert_int_eq(run.phase[train].launches, 303);
+    ck_assert_int_eq(count_in_trail("["), 1);
+    tear_down();
+    set_up();
+    add_go(0, train, 40); /* a visit by itself: ticks are measured */
+    ck_assert_int_eq(run_default(), ST_OK);
+    ck_assert_str_eq(trail.at, "!TTTTTTTTTTTTTTTTTTTTTT[TTTTTTTTTT][TTTTTTTT]");
+}
+END_TEST
+
+/* Of a round that takes longer, the visits and the rounds inside are launched many at a time. */
+START_TEST(parts_of_long_rounds)
+{
+    add_go(add_repeat(0, 3), train, 140);
+    ck_assert_int_eq(run_default(), ST_OK);
+    ck_assert_int_eq(run.phase[train].launches, 420);
+    ck_assert_int_gt(count_in_trail("["), 36);
+    ck_assert_int_le(most_in_segment, 10);
+    tear_down();
+    set_up();
+    uint32_t outer = add_repeat(0, 3), inner = add_repeat(outer, 60);
+    add_go(inner, train, 1);
+    add_go(inner, train, 1);
+    add_go(outer, eval, 0);
+    ck_assert_int_eq(run_default(), ST_OK);
+    ck_assert_int_eq(run.phase[train].launches, 360);
+    ck_assert_int_gt(count_in_trail("["), 30);
+    ck_assert_int_le(most_in_segment, 10);
+}
+END_TEST
+
+/* What is slower in segments goes step by step after four of them; by a trifle it may be. */
+START_TEST(slower_segments_end)
+{
+    slower = 1e-4;
+    add_go(add_repeat(0, 100), train, 3);
+    ck_assert_int_eq(run_default(), ST_OK);
+    ck_assert_int_eq(run.phase[train].launches, 300);
+    ck_assert_int_ge(count_in_trail("["), 4);
+    ck_assert_int_le(count_in_trail("["), 5); /* one was in flight */
+    tear_down();
+    set_up();
+    slower = 1e-5;
+    add_go(add_repeat(0, 100), train, 3);
+    ck_assert_int_eq(run_default(), ST_OK);
+    ck_assert_int_gt(count_in_trail("["), 25);
 }
 END_TEST
 
@@ -602,6 +658,8 @@ int main(void)
     tcase_add_test(t, host_work_parts_launches);
     tcase_add_test(t, skips_end_a_segment);
     tcase_add_test(t, launches_take_10_ms);
+    tcase_add_test(t, parts_of_long_rounds);
+    tcase_add_test(t, slower_segments_end);
     tcase_add_test(t, signals_end_between_launches);
     tcase_add_loop_test(t, segments_are_the_steps_one_by_one, 0, 10);
     tcase_add_test(t, long_schedules_are_planned_at_once);
