@@ -250,10 +250,13 @@ def extra_calls(name, few, many, model=MODEL):
         row(name, False, f"no counts: exit {t.code}: {last_line(t.err)}")
         return None
     extra = {k: b.get(k, 0) - a.get(k, 0) for k in sorted(set(a) | set(b)) if b.get(k, 0) != a.get(k, 0)}
-    polls = ("cuStreamQuery", "cuGetProcAddress", "cuCtxGetCurrent")
+    polls = ("cuStreamQuery", "cuGetProcAddress", "cuCtxGetCurrent", "cuInit")
     launches = sum(n for k, n in extra.items() if k.startswith("cuGraphLaunch"))
     other = {k: n for k, n in extra.items() if not k.startswith("cuGraphLaunch") and not k.startswith(polls)}
-    return launches, other, ", ".join(f"{n} {k}" for k, n in extra.items())
+    if not any(k.startswith("cuGraphLaunch") for k in b):
+        row(name, False, "no launch was counted")
+        return None
+    return launches, other, ", ".join(f"{n} {k}" for k, n in extra.items()) or "none"
 
 
 def check_audit():
@@ -288,7 +291,7 @@ def check_schedule():
         most = ("--steps-per-launch", "1024")
         found = extra_calls(f"{label}: launches", (*few, *most), (*many, *most), model) if DEVICE != "cpu" else None
         if found:
-            row(f"{label}: driver calls of {rounds} more rounds", 0 < found[0] <= rounds and (saves or not found[1]), found[2],
+            row(f"{label}: driver calls of {rounds} more rounds", 0 <= found[0] <= rounds and (saves or not found[1]), found[2],
                 f"at most {rounds} cuGraphLaunch" + ("" if saves else ", nothing else"))
 
 
