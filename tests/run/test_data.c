@@ -13,6 +13,7 @@ static struct diag_sink sink;
 static char folder[64];
 static struct data *data;
 static struct plan plan;
+enum { VARS = 64 }; /* of a test, at most */
 
 static void set_up(void)
 {
@@ -28,7 +29,7 @@ static void set_up(void)
     vec_push(arena, &g->datas, ((struct data){.name = "d", .path = "d.npz", .phase = 1}));
     data = &g->datas.at[0];
     data->rows = dim_symbol(&g->dims, "d.rows");
-    plan = (struct plan){.arena = arena, .graph = g, .var = arena_array(arena, struct plan_var, 16)};
+    plan = (struct plan){.arena = arena, .graph = g, .var = arena_array(arena, struct plan_var, VARS)};
 }
 
 static void tear_down(void)
@@ -64,6 +65,7 @@ static void add_field(const char *source, enum dtype t, int64_t rows, int64_t co
              ((struct var){
                  .kind = VAR_DATA, .key = arena_printf(arena, "d.%s#raw", source), .type = raw, .data = 1}));
     uint32_t v = g->vars.n - 1;
+    ck_assert_uint_lt(v, VARS);
     int64_t attr = v;
     struct node_spec s = {.op = OP_read, .phase = 1, .attr = &attr, .n_attr = 1, .type = raw};
     struct data_field *f = arena_array(arena, struct data_field, data->n_field + 1);
