@@ -41,12 +41,16 @@ static void make_ops(void)
     operands[2] = matrix(PLANNED, 8, 4);
     operands[3] = matrix(PLANNED + 512, 8, 4);
     operands[4] = (struct operand){.offset = PLANNED + 1024, .dtype = DT_F32};
-    ops[0] = (struct plan_op){
-        .op = OP_matmul, .part = PART_FORWARD, .k = {operands, &operands[2], 2, 1, NULL, 0, 0, 0, 0}};
-    ops[1] = (struct plan_op){
-        .op = OP_relu, .part = PART_FORWARD, .k = {&operands[2], &operands[3], 1, 1, NULL, 0, 0, 0, 0}};
+    ops[0] = (struct plan_op){.op = OP_matmul,
+                              .part = PART_FORWARD,
+                              .k = {.in = operands, .out = &operands[2], .n_in = 2, .n_out = 1}};
+    ops[1] = (struct plan_op){.op = OP_relu,
+                              .part = PART_FORWARD,
+                              .k = {.in = &operands[2], .out = &operands[3], .n_in = 1, .n_out = 1}};
     ops[2] = (struct plan_op){
-        .op = OP_sum, .part = PART_LOSS, .k = {&operands[3], &operands[4], 1, 1, axes, 2, 0, 0, 0}};
+        .op = OP_sum,
+        .part = PART_LOSS,
+        .k = {.in = &operands[3], .out = &operands[4], .n_in = 1, .n_out = 1, .attr = axes, .n_attr = 2}};
     for (uint32_t i = 0; i < 3; i++) {
         buffers[i] = (struct plan_buffer){.variant = 1,
                                           .node = i + 1,
