@@ -309,6 +309,12 @@ struct made_metric {
     struct env *env;
     bool busy; /* it is evaluated */
 };
+/* A metric that the text of an instance reports: its number in the phase, the name in that text, and that
+ * with the name of the instance in front. */
+struct layer_metric {
+    uint32_t at;
+    const char *plain, *own;
+};
 /* A metric read before its phase was elaborated. */
 struct metric_use {
     uint32_t phase;
@@ -390,8 +396,9 @@ struct elab {
     VEC(struct data_members) members; /* by data set */
     VEC(struct metric_use) metric_uses;
     VEC(struct made_metric) made_metrics;
-    VEC(const char **) overs;   /* of the minimizes of the phase at hand: paths, ended by NULL */
-    bool in_metric, own_metric; /* inside of `metric x = ..`; it read a metric of its phase */
+    VEC(struct layer_metric) layer_metrics; /* of the phase at hand */
+    VEC(const char **) overs;               /* of the minimizes of the phase at hand: paths, ended by NULL */
+    bool in_metric, own_metric;             /* inside of `metric x = ..`; it read a metric of its phase */
 };
 
 /* elab_diag.c: errors with their origin */
@@ -551,8 +558,6 @@ void trees_start(struct elab *e); /* the trees of the facts, at the beginning of
 void tree_finish(struct elab *e); /* fills g->trees and the found facts */
 /* Tree whose leaves are exactly the parameters of an instance; -1 if none. */
 int tree_of_instance(struct elab *e, struct inst *i);
-/* A number as it leaves the device: f32 or f64. */
-val reported(struct elab *e, val v);
 /* The flat block of a tree: f32 until its leaves are known. */
 struct type tree_type(struct elab *e, uint32_t tree);
 /* The parameters of a tree as they are at the start of the tick. */
@@ -811,10 +816,7 @@ struct value window_op(struct elab *e, enum op op, const struct value *in, uint3
 /* elab_phase.c */
 void declare_phases(struct elab *e);
 void run_phases(struct elab *e);
-void check_metric_uses(struct elab *e);
-struct value phase_member(struct elab *e, uint32_t phase, const char *name, struct span at);
 void do_minimize(struct elab *e, struct ast *a, struct env *env);
-void do_metric(struct elab *e, struct ast *a, struct env *env);
 void do_output(struct elab *e, struct ast *a, struct env *env);
 void do_assert(struct elab *e, struct ast *a, struct env *env);
 /* Switches where nodes go; returns the previous phase. */
@@ -822,6 +824,16 @@ uint16_t enter_phase(struct elab *e, uint16_t phase);
 /* The op id of the next draw in the text of the instance (or variable) at that path, here draw_path(e). */
 uint64_t draw_id(struct elab *e, const char *path);
 const char *draw_path(struct elab *e);
+/* elab_metric.c */
+/* A number as it leaves the device: f32 or f64. */
+val reported(struct elab *e, val v);
+void add_metric(struct elab *e, const char *name, struct value v, enum metric_mode mode, struct span at,
+                struct span value_at);
+void bad_metric(struct elab *e, const char *name);
+void name_metrics(struct elab *e); /* at the end of a phase: those of instances */
+void check_metric_uses(struct elab *e);
+struct value phase_member(struct elab *e, uint32_t phase, const char *name, struct span at);
+void do_metric(struct elab *e, struct ast *a, struct env *env);
 /* elab_lint.c. Warns of scans of which nothing is used. */
 void lint_scans(struct elab *e);
 /* elab_file.c. The text behind a declared type, which a call of `file` in it needs. */

@@ -205,6 +205,26 @@ struct value member(struct elab *e, struct value v, const char *name, struct spa
     (void)at;
 }
 
+/* Of `train.g_loss.grad_norm` the phase and "g_loss.grad_norm", else NULL: metrics of instances have dots. */
+static const char *metric_path(struct elab *e, const struct ast *a, struct env *env, struct slot **phase)
+{
+    const char *path = a->name;
+    bool closed = false;
+    for (a = a->a; a->kind == AST_DOT; a = a->a) {
+        path = join_path(e, a->name, path);
+    }
+    *phase = a->kind == AST_ID ? env_find(env, a->name, &closed) : NULL;
+    return *phase && !closed && (*phase)->what == NAME_PHASE ? path : NULL;
+}
+static struct value eval_dot(struct elab *e, struct ast *a, struct env *env)
+{
+    struct span name_at = a->name_span.file ? a->name_span : a->span;
+    struct slot *phase;
+    const char *path = a->a->kind == AST_DOT ? metric_path(e, a, env, &phase) : NULL;
+    return path ? phase_member(e, phase->v.index, path, name_at)
+                : member(e, eval(e, a->a, env), a->name, a->span, name_at);
+}
+
 /* -- dispatch */
 
 static struct value dispatch(struct elab *e, struct ast *a, struct env *env, const char *label)
@@ -240,7 +260,7 @@ static struct value dispatch(struct elab *e, struct ast *a, struct env *env, con
         }
         return index_value(e, eval(e, a->a, env), a, env);
     case AST_DOT:
-        return member(e, eval(e, a->a, env), a->name, a->span, a->name_span.file ? a->name_span : a->span);
+        return eval_dot(e, a, env);
     case AST_PIPE:
         return eval_pipe(e, a, env);
     case AST_BIN:

@@ -587,7 +587,7 @@ def compare(gi, gmlrun, name, folder):
         if os.environ.get("VERBOSE"):
             print(k, {m: (steps[k].get(f"{phase}.{m}"), v) for m, v in metrics.items()})
         for m, v in metrics.items():
-            if f"{phase}.{m}" in steps[k] and (m != "grad_norm" or name != "gan"):  # two optimizers, one name: each keeps another
+            if f"{phase}.{m}" in steps[k]:
                 worst["losses"] = max(worst["losses"], apart(steps[k][f"{phase}.{m}"], v))
     have = all_params(gi, w)
     missing = {k for k in set(weights) ^ set(have) if not k.endswith((".mean", ".std"))}
@@ -679,7 +679,7 @@ def other_metrics(name, got, history):
         if os.environ.get("VERBOSE"):
             print("   ", phase, {m: (a.get(m), v) for m, v in b.items()})
         for m, v in b.items():
-            if m in a and (m != "grad_norm" or name != "gan"):
+            if m in a:
                 worst[phase] = max(worst.get(phase, 0.0), apart(a[m], v))
     return worst
 

@@ -335,8 +335,49 @@ START_TEST(test_two_minimizes)
     ck_assert_int_eq(output_size(&p, "p", "y"), 6);
     ck_assert_uint_eq(p.g->trees.n, 3); /* a, b and the rest */
     ck_assert_uint_eq(f->metrics.n, 4);
-    ck_assert_str_eq(f->metrics.at[1].name, "grad_norm");
+    ck_assert_str_eq(f->metrics.at[1].name, "first.grad_norm");
     ck_assert_str_eq(f->metrics.at[3].name, "adam.grad_norm");
+    finish(&p);
+}
+END_TEST
+static void expect_metrics(const struct program *p, const char *phase, const char *names)
+{
+    const struct phase *f = &p->g->phases.at[graph_find_phase(p->g, phase)];
+    char all[256] = "";
+    for (uint32_t i = 0; i < f->metrics.n; i++) {
+        size_t n = strlen(all);
+        snprintf(all + n, sizeof all - n, "%s%s", i ? " " : "", f->metrics.at[i].name);
+    }
+    ck_assert_str_eq(all, names);
+}
+/* Metrics of instances: the plain name where it is the only one; else that of the minimize or instance in
+ * front of each, and all of the path where two have that in common. Text reads them by these names. */
+START_TEST(test_names_of_metrics)
+{
+    struct program p;
+    start(&p,
+          "gml 1\nlayer W() {\n param w: f32[] = 3\n metric seen = w using last\n return w\n}\n"
+          "layer Plain(p, g) {\n metric norm = sum(g) using last\n return p - g\n}\n"
+          "layer Round{inner}(p, g) {\n metric norm = 3 * sum(g) using last\n return inner(p, g)\n}\n"
+          "let near = W{}\nlet far = W{}\nlet left = W{}\nlet right = W{}\nlet plain = Plain{}\n"
+          "phase one { minimize l = near() over near using Plain{} }\n"
+          "phase two {\n minimize l = near() over near using plain\n"
+          " minimize m = 2 * far() over far using Plain{}\n}\n"
+          "phase three {\n minimize l = near() over near using Round{Plain{}}\n metric seen = 7\n}\n"
+          "phase p {\n output a = one.norm, b = two.plain.norm, c = two.m.norm, d = three.opt.three.l.norm\n"
+          " metric s = left() + left() + right() + left()\n}\n");
+    expect_metrics(&p, "one", "seen l norm");
+    expect_metrics(&p, "two", "near.seen l plain.norm far.seen m m.norm");
+    expect_metrics(&p, "three", "near.seen l opt.three.l.norm opt.three.l.inner.norm seen");
+    expect_metrics(&p, "p", "left.seen left.seen#1 right.seen left.seen#2 s");
+    launch(&p, "one");
+    launch(&p, "two");
+    launch(&p, "three");
+    launch(&p, "p");
+    EXPECT(&p, "a", 1);
+    EXPECT(&p, "b", 1);
+    EXPECT(&p, "c", 2);
+    EXPECT(&p, "d", 3);
     finish(&p);
 }
 END_TEST
@@ -373,6 +414,7 @@ int main(void)
     tcase_add_test(t, test_float_types);
     tcase_add_test(t, test_normalisation);
     tcase_add_test(t, test_two_minimizes);
+    tcase_add_test(t, test_names_of_metrics);
     tcase_add_test(t, test_every_operator_is_callable);
     return suite_run("meaning", t, CK_NOFORK);
 }

@@ -107,5 +107,5 @@ phase p {
 run { p for 2 steps }
 G
 exits 0 "p.l" "$bin/gmlrun" train three.gml --device cpu -q --out three
-grep -q '"p.grad_norm": .*"p.m.grad_norm": .*"p.n.grad_norm": ' three/metrics.jsonl || fail "$(cat three/metrics.jsonl)"
+grep -q '"p.l.grad_norm": .*"p.m.grad_norm": .*"p.n.grad_norm": ' three/metrics.jsonl || fail "$(cat three/metrics.jsonl)"
 exit $bad

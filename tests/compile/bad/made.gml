@@ -19,5 +19,6 @@ phase eval {
 phase other {
     metric d = eval.a
     metric e = eval.zero
+    metric f = eval.mse.norm
 }
 run { eval; other }
