@@ -105,11 +105,14 @@ static enum status gradcheck_verdict(struct call *c, const struct gradcheck *k)
 
 enum status command_gradcheck(struct call *c)
 {
-    struct graph *g;
+    const struct run_options options = c->run; /* the compiler takes `set` out */
+    struct graph *g, *whole;
     struct gradcheck k;
     TRY(call_graph_f64(c, &g));
+    c->run = options;
+    TRY(call_graph_f64(c, &whole));
     int64_t samples = c->o.at[OPT_SAMPLES].given ? c->o.at[OPT_SAMPLES].number : 8;
-    TRY(run_gradcheck(g, &c->run, samples, c->arena, &c->sink, &k));
+    TRY(run_gradcheck(g, whole, &c->run, samples, c->arena, &c->sink, &k));
     if (c->o.at[OPT_JSON].given) {
         gradcheck_json(c, &k);
     } else {

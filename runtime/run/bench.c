@@ -36,6 +36,18 @@ static int bench_phase(const struct run *r)
     return r->o->phase ? user_phase(g, r->o->phase) : first;
 }
 
+static enum status stop_at(struct run *r, uint32_t phase)
+{
+    const uint32_t *wanted = r->watch->ctx;
+    r->ended |= phase == *wanted;
+    return ST_OK;
+}
+
+enum status run_up_to(struct run *r, uint32_t phase)
+{
+    return is_in_run(r->graph, phase) ? walk_run(r, stop_at, &phase) : ST_OK;
+}
+
 /* Medians over single steps, each waited for: launched apart, parts do not overlap with anything. */
 static enum status bench_parts(struct run *r, uint32_t phase, struct bench *out)
 {
@@ -148,6 +160,7 @@ enum status run_bench(struct run *r, struct bench *out)
     TRY(find_phase(r, &phase));
     *out = (struct bench){
         .phase = r->graph->phases.at[phase].name, .device = r->device_name, .rows = r->phase[phase].batch};
+    TRY(run_up_to(r, phase));
     r->limit = -1;
     r->log_every = INT64_MAX;
     TRY(measure(r, phase, out));

@@ -20,7 +20,7 @@ struct bench {
     uint64_t peak_bytes; /* device memory in use more than when the device was opened; CPU: of the process */
     double context_seconds, open_seconds; /* in the driver; from run_open to the first step, without that */
 };
-/* The phase named, else the first that trains. */
+/* The phase named, else the first that trains, from where the run block first comes to it. */
 MUST_CHECK enum status run_bench(struct run *r, struct bench *out);
 /* One step, waited for: fills `open_seconds` and `context_seconds` alone. To be called first. */
 MUST_CHECK enum status run_first_step(struct run *r, struct bench *out);
@@ -42,6 +42,8 @@ struct profile {
     double bandwidth;  /* bytes a second that shares are of, 0 = unknown */
     const char *peaks; /* where they are from */
 };
+/* Goes through the run block until its next launch would be of that phase, or for 1,000 launches. */
+MUST_CHECK enum status run_up_to(struct run *r, uint32_t phase);
 /* Runs every launch of the phase by itself; the run is of no use after. */
 MUST_CHECK enum status run_profile(struct run *r, struct arena *a, struct profile *out);
 

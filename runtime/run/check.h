@@ -36,13 +36,15 @@ struct gradcheck {
     VEC(struct gradcheck_row) row; /* a parameter of a loss */
     int64_t checked, kinks, wrong;
 };
-/* For each `minimize` (of `o->phase`, or of all phases): the first tick on the host, whose draws, rows and
- * states stay the same while single elements of the parameters move. `samples` elements of each parameter
+/* For each `minimize` (of `o->phase`, or of all phases): its first tick in the run block, on the host, whose
+ * draws, rows and states stay the same while single elements of the parameters move. What comes before it is
+ * run with `whole`, the same graph once more; NULL: there is nothing. `samples` elements of each parameter
  * are taken, the one with the largest gradient and others chosen by the parameter's name. The graph has been
  * compiled in f64, from text after gml_hold_stops(); it is changed: its phases lose their commits. The
  * tolerance is 1e-6 + 1e-4 |gradient|. */
-MUST_CHECK enum status run_gradcheck(struct graph *g, const struct run_options *o, int64_t samples,
-                                     struct arena *a, struct diag_sink *sink, struct gradcheck *out);
+MUST_CHECK enum status run_gradcheck(struct graph *g, struct graph *whole, const struct run_options *o,
+                                     int64_t samples, struct arena *a, struct diag_sink *sink,
+                                     struct gradcheck *out);
 
 /* -- two devices */
 

@@ -281,7 +281,7 @@ static enum status take_steps(struct run *r)
 
 static enum status run_side(struct run *r, struct side *s)
 {
-    const struct run_watch watch = {keep_first, keep_losses, s};
+    const struct run_watch watch = {.launched = keep_first, .slot = keep_losses, .ctx = s};
     struct record *k = s->record;
     k->first = arena_array(k->arena, struct value *, r->plan->n_variant);
     k->start = variables(r, k);

@@ -218,6 +218,23 @@ static bool is_still(const struct checker *c, const struct minimize *m, uint32_t
     }
     return true;
 }
+static enum status no_loss(struct run *r, const struct phase *p, const struct minimize *m, double x)
+{
+    int64_t launches = run_control(r)->launches;
+    const char *where = launches ? arena_printf(r->arena, "after %lld launches of `run`", (long long)launches)
+                                 : "at the start";
+    enum status st =
+        diag_emit(r->sink, DIAG_N1003, m->span,
+                  "the loss `%s` of phase %s is %s %s: it has no gradient to check", m->name, p->name,
+                  isnan(x) ? "NaN"
+                  : x > 0  ? "infinite"
+                           : "-infinite",
+                  where);
+    diag_help(r->sink,
+              "look for log(0), 0 / 0 and inputs that are not finite; what the phase reads of states "
+              "must be written by phases that stand before it in `run`");
+    return st;
+}
 /* Gradients of all leaves are copied first: the differences overwrite what the backward part left. */
 static enum status check_minimize(struct checker *c, const struct phase *p, uint32_t minimize,
                                   int64_t samples, struct arena *a, struct gradcheck *out)
@@ -232,12 +249,7 @@ static enum status check_minimize(struct checker *c, const struct phase *p, uint
         vec_push(a, &out->loss, loss);
     }
     if (!isfinite(here)) {
-        return diag_emit(c->r->sink, DIAG_N1003, m->span,
-                         "the loss `%s` of phase %s is %s at the start: it has no gradient to check", m->name,
-                         p->name,
-                         isnan(here) ? "NaN"
-                         : here > 0  ? "infinite"
-                                     : "-infinite");
+        return no_loss(c->r, p, m, here);
     }
     const struct tree *t = &c->r->graph->trees.at[m->tree];
     uint64_t bytes = c->r->plan->tree_bytes[m->tree];
@@ -276,23 +288,98 @@ static enum status check_phase(struct run *r, uint32_t phase, int64_t samples, s
     return st;
 }
 
-enum status run_gradcheck(struct graph *g, const struct run_options *o, int64_t samples, struct arena *a,
-                          struct diag_sink *sink, struct gradcheck *out)
+/* -- where a phase is checked */
+
+/* As it is when the run block comes to it; of others at the start. */
+struct search {
+    struct run *r; /* the graph without commits, on the host */
+    bool *left;    /* by phase: it is to be checked */
+    int64_t samples;
+    struct arena *arena;
+    struct gradcheck *out;
+};
+
+static enum status check_at(struct search *s, uint32_t phase)
+{
+    s->left[phase] = false;
+    return check_phase(s->r, phase, s->samples, s->arena, s->out);
+}
+
+static bool any_left(const struct search *s)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->r->graph->phases.n; i++) {
+        any |= s->left[i];
+    }
+    return any;
+}
+
+/* Variables, counters and cursors of a run of the same text. */
+static enum status take_state(struct run *r, struct run *from)
+{
+    TRY(settle(from));
+    TRY(download(from, 0, from->plan->persistent));
+    for (uint32_t i = 1; i < r->graph->vars.n; i++) {
+        const struct operand *to = &r->plan->var[i].view, *at = &from->plan->var[i].view;
+        memcpy(r->image + to->offset, from->image + at->offset,
+               (uint64_t)operand_count(to) * dtype_size((enum dtype)to->dtype));
+    }
+    *run_control(r) = *run_control(from);
+    return ST_OK;
+}
+
+static enum status arrives(struct run *whole, uint32_t phase)
+{
+    struct search *s = whole->watch->ctx;
+    if (s->left[phase]) {
+        TRY(take_state(s->r, whole));
+        TRY(check_at(s, phase));
+    }
+    whole->ended |= !any_left(s);
+    return ST_OK;
+}
+
+static enum status search_run(struct search *s, struct graph *g, const struct run_options *o)
+{
+    struct run_options here = *o;
+    struct run *whole;
+    here.device = "cpu";
+    TRY(run_open(g, &here, s->r->sink, &whole));
+    enum status st = walk_run(whole, arrives, s);
+    for (uint32_t i = 0; i < g->phases.n && st == ST_OK; i++) { /* `run` is longer than the walk */
+        st = s->left[i] ? take_state(s->r, whole) : ST_OK;
+        st = s->left[i] && st == ST_OK ? check_at(s, i) : st;
+    }
+    run_close(whole);
+    return st;
+}
+
+static enum status search(struct search *s, struct graph *whole, const struct run_options *o)
+{
+    const struct graph *g = s->r->graph;
+    int named = o->phase ? user_phase(g, o->phase) : -1;
+    if (o->phase && (named < 0 || !g->phases.at[named].training)) {
+        return no_phase(g, s->r->sink, o->phase, "with a `minimize`");
+    }
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        s->left[i] = g->phases.at[i].minimizes.n && (named < 0 || named == (int)i);
+    }
+    for (uint32_t i = 0; i < g->phases.n; i++) {
+        bool waits = whole && is_in_run(g, i);
+        TRY(s->left[i] && !waits ? check_at(s, i) : ST_OK);
+    }
+    return any_left(s) ? search_run(s, whole, o) : ST_OK;
+}
+
+enum status run_gradcheck(struct graph *g, struct graph *whole, const struct run_options *o, int64_t samples,
+                          struct arena *a, struct diag_sink *sink, struct gradcheck *out)
 {
     struct run *r;
     *out = (struct gradcheck){.checked = 0};
     strip(g);
     TRY(run_open_host(g, o, sink, &r));
-    enum status st = ST_OK;
-    int named = o->phase ? user_phase(r->graph, o->phase) : -1;
-    if (o->phase && (named < 0 || !g->phases.at[named].training)) {
-        st = no_phase(r->graph, r->sink, o->phase, "with a `minimize`");
-    }
-    for (uint32_t i = 0; i < g->phases.n && st == ST_OK; i++) {
-        if (g->phases.at[i].minimizes.n && (named < 0 || named == (int)i)) {
-            st = check_phase(r, i, samples, a, out);
-        }
-    }
+    struct search s = {r, arena_array(r->arena, bool, g->phases.n), samples, a, out};
+    enum status st = search(&s, whole, o);
     if (st == ST_OK && !out->loss.n) {
         st = diag_emit(sink, DIAG_U1002, NO_SPAN,
                        "the model has no `minimize`: there is no gradient to check");

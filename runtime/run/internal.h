@@ -34,6 +34,8 @@ struct pending {
 /* Looks on while a run goes; any function may be NULL. */
 struct run_segment;
 struct run_watch {
+    /* Before a launch of the phase; may end the run. */
+    enum status (*arrives)(struct run *r, uint32_t phase);
     /* After a launch was issued. */
     enum status (*launched)(struct run *r, const struct plan_variant *v);
     /* In the order of launches. */
@@ -162,6 +164,12 @@ int64_t launches_per_epoch(const struct run *r, uint32_t phase);
 /* block.c */
 MUST_CHECK enum status block_plan(struct run *r); /* fills phase.planned */
 MUST_CHECK enum status block_run(struct run *r);
+/* arrival.c: goes through the run block, to look at phases as it comes to them: `arrives` is called before
+ * each launch and sets run.ended when it has seen enough. Ends after ARRIVAL_LAUNCHES launches in any case.
+ */
+MUST_CHECK enum status walk_run(struct run *r, enum status (*arrives)(struct run *, uint32_t phase),
+                                void *ctx);
+bool is_in_run(const struct graph *g, uint32_t phase);
 /* audit.c: a window around the training; pauses may be nested. Without options.audit these do nothing, but
  * for audit_end, which is not called. */
 void audit_begin(struct run *r);

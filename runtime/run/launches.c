@@ -304,6 +304,10 @@ enum status visit(struct run *r, uint32_t phase, int64_t launches, enum event_ki
     struct run_segment *g = segment_of_ticks(r, phase);
     for (int64_t i = 0, n; i < launches && !is_over(r, phase); i += n) {
         struct pending w = {phase, i + 1 == launches, kind};
+        TRY(r->watch && r->watch->arrives ? r->watch->arrives(r, phase) : ST_OK);
+        if (r->ended) {
+            break;
+        }
         n = 0;
         TRY(g && launches - i > 1 ? fly_ticks(r, g, launches - i, i == 0, w, &n) : ST_OK);
         if (!n) {

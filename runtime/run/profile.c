@@ -84,7 +84,9 @@ enum status run_profile(struct run *r, struct arena *a, struct profile *out)
 {
     struct bench b;
     TRY(run_first_step(r, &b));
-    const struct plan_variant *v = plan_find(r->plan, (uint32_t)user_phase(r->graph, b.phase), false);
+    uint32_t phase = (uint32_t)user_phase(r->graph, b.phase);
+    const struct plan_variant *v = plan_find(r->plan, phase, false);
+    TRY(run_up_to(r, phase));
     if (!r->backend->profile) {
         return diag_emit(r->sink, DIAG_U0003, NO_SPAN, "%s cannot time single launches", r->device_name);
     }

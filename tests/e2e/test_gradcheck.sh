@@ -1,5 +1,5 @@
 #!/bin/sh
-# gmlrun gradcheck: right gradients, values under stop_grad, kinks, a gradient that is not finite; exit codes, --json.
+# gmlrun gradcheck: right gradients, values under stop_grad, kinks, a gradient that is not finite, states that other phases fill; exit codes, --json.
 . "$GML_SOURCE/tests/e2e/common.sh"
 model() { # model LOSS: one parameter w of 4 elements, all 0.5, and v, all 0
     cat <<M
@@ -43,6 +43,43 @@ grep -q "for .two.v., element \[0\]: -\?nan as compiled" log || fail "the wrong 
 grep -q "two.w .* ok" log || fail "w is right: $(cat log)"
 model "sum(log(v))" >infinite.gml
 exits 5 "it has no gradient to check" "$bin/gmlrun" gradcheck infinite.gml
+grep -q "NaN at the start\|infinite at the start" log || fail "not where: $(cat log)"
+
+# Where `run` comes to the phase: another phase fills what the loss is made of. A phase that `run` does not name begins
+# with the model; one that comes after too many launches is checked where the walk ended.
+cat >fill.gml <<'M'
+gml 1
+import opt
+layer W() {
+    param w: f32[3] = 0.5
+    return w
+}
+let net = W{}
+state seen: f32 = 0
+phase fill { next seen = seen + 1 }
+phase learn {
+    minimize loss = sum(log(seen) * net() + net()^2) over net using opt.sgd{0.1}
+}
+phase never {
+    minimize loss = sum(seen + net()) over net using opt.sgd{0.1}
+}
+run {
+    fill for 2 steps
+    repeat (3) { fill; learn; fill }
+}
+M
+exits 0 "6 elements checked, 0 on kinks, 0 wrong" "$bin/gmlrun" gradcheck fill.gml
+grep -q "^learn.loss = 2.39791843$" log || fail "not with seen = 3: $(cat log)" # 3 (0.5 log 3 + 0.25)
+grep -q "^never.loss = 1.5$" log || fail "not as the model begins: $(cat log)"
+exits 0 "3 elements checked, 0 on kinks, 0 wrong" "$bin/gmlrun" gradcheck fill.gml --phase learn
+sed 's/fill for 2 steps/fill for 5000 steps/' fill.gml >late.gml
+exits 0 "6 elements checked" "$bin/gmlrun" gradcheck late.gml
+grep -q "^learn.loss = 11.1116329$" log || fail "not with seen = 1000: $(cat log)"
+sed 's/log(seen)/log(seen - 3)/' fill.gml >early.gml
+exits 5 "infinite after 3 launches of" "$bin/gmlrun" gradcheck early.gml
+exits 0 "learn of fill on cpu" "$bin/gmlrun" bench fill.gml --device cpu --threads 1
+exits 0 "learn on cpu" "$bin/gmlrun" profile fill.gml --device cpu --threads 1
+exits 5 "N1001" "$bin/gmlrun" bench early.gml --device cpu --threads 1
 
 "$bin/gmlc" stop.gml -o stop.gmlb
 exits 2 "needs the .gml file" "$bin/gmlrun" gradcheck stop.gmlb

@@ -41,7 +41,7 @@ static void check(bool spoil, struct gradcheck *out)
             p->minimizes.at[0].loss = p->metrics.at[i].value; /* its gradient for w is larger by 1 / 64 */
         }
     }
-    ck_assert_int_eq(run_gradcheck(g, &options, 4, arena, &sink, out), ST_OK);
+    ck_assert_int_eq(run_gradcheck(g, NULL, &options, 4, arena, &sink, out), ST_OK);
 }
 
 START_TEST(right)
