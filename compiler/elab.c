@@ -72,6 +72,7 @@ static void start(struct elab *e, struct graph *from)
     e->ground = (struct tick){0};
     e->tick = &e->ground;
     e->still = NULL;
+    e->drawn = NULL;
     e->scans = 0;
     e->draws.n = 0;
     e->named_draws.n = 0;

@@ -132,6 +132,11 @@ enum slot_what {
 };
 /* What the evaluation of a value met that makes it another one in another tick. */
 enum seen { SEEN_STATE = 1, SEEN_DRAW = 2 };
+/* The draws of a value, in the order of its text: evaluated again it has the same ones. */
+struct drawn {
+    VEC(uint64_t) id;
+    VEC(uint32_t) var; /* of named ones: what stands for them, 0 = nothing */
+};
 struct slot {
     const char *name;
     struct span span;
@@ -153,6 +158,7 @@ struct slot {
     /* LAZY, done: the loop where it was evaluated, the version of states then, and what it met */
     uint32_t loop, version;
     uint8_t seen;
+    struct drawn drawn; /* of a file, and what it is made of */
     /* For origins, beside `ast` in `env`, of which a name of a loop is element `part`. DIM: axis of `from`.
      */
     val from;
@@ -363,6 +369,8 @@ struct elab {
     struct frame *frame;
     uint32_t applications;
     struct name_table draw_places; /* "phase/path" */
+    struct drawn *drawn;           /* of the value of the file that is evaluated; NULL = of none */
+    uint32_t redrawn, renamed;     /* so many of each it has had this time */
     VEC(uint32_t) draws;           /* so many draws were made there */
     struct name_table draw_keys;   /* of named draws, without their number; */
     VEC(uint32_t) named_draws;     /* so many there are */

@@ -125,9 +125,22 @@ static bool is_overridden(const struct elab *e, const char *key)
     }
     return is;
 }
-/* In a scan the file has an axis of its iterations in front, of the outermost first. */
+static val read_file_of(struct elab *e, uint32_t var, struct span at)
+{
+    struct node_spec s = {.op = OP_read,
+                          .phase = e->b.phase,
+                          .attr = (int64_t[]){var},
+                          .n_attr = 1,
+                          .type = e->g->vars.at[var].type,
+                          .span = at,
+                          .scope = e->b.scope};
+    build_at(e, at);
+    return graph_add(e->g, &s, e->sink);
+}
+/* In a scan the file has an axis of its iterations in front, of the outermost first. *var: what is read, 0 =
+ * not there yet. */
 static struct value replaced_draw(struct elab *e, const char *key, const struct type *draw, uint32_t loop,
-                                  struct span at, uint32_t unit)
+                                  struct span at, uint32_t unit, uint32_t *var)
 {
     uint32_t inside[LIMIT_RANK], n = 0;
     for (; loop && n < LIMIT_RANK; loop = e->g->loops.at[loop].parent) {
@@ -142,29 +155,22 @@ static struct value replaced_draw(struct elab *e, const char *key, const struct 
     for (int i = 0; i < t.rank; i++) {
         t.dim[i] = i < (int)n ? e->g->loops.at[inside[(int)n - 1 - i]].count : draw->dim[i - (int)n];
     }
-    struct var var = {
-        .kind = VAR_STATE, .key = arena_printf(e->arena, "override.%s", key), .type = t, .span = at};
-    vec_push(e->g->arena, &e->g->vars, var);
-    build_at(e, at);
-    struct node_spec s = {.op = OP_read,
-                          .phase = e->b.phase,
-                          .attr = (int64_t[]){e->g->vars.n - 1},
-                          .n_attr = 1,
-                          .type = t,
-                          .span = at,
-                          .scope = e->b.scope};
-    val x = graph_add(e->g, &s, e->sink);
+    if (!*var) {
+        struct var made = {
+            .kind = VAR_STATE, .key = arena_printf(e->arena, "override.%s", key), .type = t, .span = at};
+        vec_push(e->g->arena, &e->g->vars, made);
+        *var = e->g->vars.n - 1;
+    }
+    val x = read_file_of(e, *var, at);
     while (x && n--) {
         x = build_attrs(&e->b, OP_loop_in, &x, 1, (int64_t[]){inside[n]}, 1);
     }
     return tensor_value(x, unit);
 }
-struct value named_draw(struct elab *e, struct env *env, const char *name, struct ast *ast, struct value v)
+static struct value name_draw(struct elab *e, struct env *env, const char *name, struct ast *ast,
+                              struct value v, uint32_t *var)
 {
     const struct phase *p = &e->g->phases.at[e->b.phase];
-    if (v.kind != V_TENSOR || p->kind != PHASE_USER || !is_draw(ast) || for_effect_only(e)) {
-        return v;
-    }
     const char *key = draw_key(e, env, name);
     if (!is_overridden(e, key)) {
         return v;
@@ -178,7 +184,29 @@ struct value named_draw(struct elab *e, struct env *env, const char *name, struc
             return poison();
         }
     }
-    return replaced_draw(e, key, &t, graph_node(e->g, v.node)->loop, ast->span, v.unit);
+    return replaced_draw(e, key, &t, graph_node(e->g, v.node)->loop, ast->span, v.unit, var);
+}
+/* What is evaluated again for a value of the file is no further draw: it has the file that it had, if any. */
+struct value named_draw(struct elab *e, struct env *env, const char *name, struct ast *ast, struct value v)
+{
+    struct drawn *d = e->drawn;
+    uint32_t var = 0;
+    if (v.kind != V_TENSOR || e->g->phases.at[e->b.phase].kind != PHASE_USER || !is_draw(ast) ||
+        for_effect_only(e)) {
+        return v;
+    }
+    if (d && e->renamed < d->var.n) {
+        var = d->var.at[e->renamed++];
+        const struct node *n = graph_node(e->g, v.node);
+        struct type t = node_type(e->g, v.node);
+        return var ? replaced_draw(e, e->g->vars.at[var].key, &t, n->loop, ast->span, v.unit, &var) : v;
+    }
+    v = name_draw(e, env, name, ast, v, &var);
+    if (d) {
+        vec_push(e->arena, &d->var, var);
+        e->renamed++;
+    }
+    return v;
 }
 static void add_file_names(struct elab *e)
 {

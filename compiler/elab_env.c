@@ -134,6 +134,17 @@ static bool is_fresh(struct elab *e, const struct slot *s)
            (!(s->seen & SEEN_DRAW) || s->env->kind == ENV_MODULE || s->loop == e->tick->loop) &&
            value_visible(e, s->v);
 }
+/* From here on draws are those of that name; returns whose they were before. */
+static struct drawn *draws_of(struct elab *e, struct slot *s)
+{
+    struct drawn *outer = e->drawn;
+    if (!s->done || s->phase != e->b.phase) {
+        s->drawn.id.n = s->drawn.var.n = 0;
+    }
+    e->drawn = outer || s->env->kind == ENV_MODULE ? &s->drawn : NULL;
+    e->redrawn = e->renamed = 0;
+    return outer;
+}
 static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
 {
     if (is_fresh(e, s)) {
@@ -147,6 +158,8 @@ static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
     struct frame *lazy_frame = e->lazy_frame;
     uint8_t seen = e->seen;
     struct tick *still = e->still;
+    const uint32_t redrawn = e->redrawn, renamed = e->renamed;
+    struct drawn *drawn = draws_of(e, s);
     e->seen = 0;
     e->still = s->env->kind == ENV_MODULE ? e->tick : still;
     s->busy = true;
@@ -158,6 +171,9 @@ static struct value lazy_value(struct elab *e, struct slot *s, struct span at)
     e->in_lazy = in_lazy;
     e->lazy_frame = lazy_frame;
     e->still = still;
+    e->drawn = drawn;
+    e->redrawn = redrawn;
+    e->renamed = renamed;
     if (s->type && v.kind != V_POISON) {
         struct env *scratch = env_new(e, s->env, ENV_BLOCK);
         const char *what =

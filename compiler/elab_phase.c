@@ -14,9 +14,8 @@ const char *draw_path(struct elab *e)
     bool init = e->b.phase == 0 && e->let_path;
     return init ? e->let_path : e->frame && e->frame->inst ? e->frame->inst->path : "";
 }
-uint64_t draw_id(struct elab *e, const char *path)
+static uint64_t next_draw_id(struct elab *e, const char *path, bool init)
 {
-    bool init = e->b.phase == 0 && e->let_path;
     const char *place = arena_printf(e->arena, "%s/%s", e->g->phases.at[e->b.phase].name, path);
     int64_t i = names_find(&e->draw_places, place);
     if (i < 0) {
@@ -28,6 +27,20 @@ uint64_t draw_id(struct elab *e, const char *path)
                                    init ? source_path(e, path) : path, e->draws.at[i]);
     e->draws.at[i] += init || !for_effect_only(e);
     return fnv1a64(key, strlen(key));
+}
+uint64_t draw_id(struct elab *e, const char *path)
+{
+    bool init = e->b.phase == 0 && e->let_path;
+    struct drawn *d = init ? NULL : e->drawn;
+    if (d && e->redrawn < d->id.n) {
+        return d->id.at[e->redrawn++];
+    }
+    uint64_t id = next_draw_id(e, path, init);
+    if (d && !for_effect_only(e)) {
+        vec_push(e->arena, &d->id, id);
+        e->redrawn++;
+    }
+    return id;
 }
 
 static bool named(const char *const *at, uint32_t n, const char *name)

@@ -107,10 +107,32 @@ static val compute_again(struct reversed *at, val v)
     return graph_add(g, &s, at->r->b->sink);
 }
 
+/* Values of the innermost of many scans: the text has no yield that a message could speak of. */
+static val no_room(struct reversed *at, val v)
+{
+    const struct graph *g = at->r->g;
+    const struct node *n = graph_node(g, v);
+    struct diag_sink *sink = at->r->b->sink;
+    struct type t = node_type(g, v);
+    diag_emit(sink, DIAG_E2003, n->span,
+              "the gradient needs this value of every iteration of all scans around it: %s and one axis "
+              "more, of at "
+              "most %d",
+              type_text(g, &t), LIMIT_RANK);
+    diag_label(sink, g->loops.at[at->forward].span, "the outermost that has no room");
+    diag_help(
+        sink,
+        "walk two of the scans as one, over `n * m` iterations, or end the gradient with stop_grad(..)");
+    return 0;
+}
+
 /* The stack of all its iterations, which the loop yields from now on. */
 static val keep(struct reversed *at, val v)
 {
     struct graph *g = at->r->g;
+    if (graph_node(g, v)->rank == LIMIT_RANK) {
+        return no_room(at, v);
+    }
     struct graph_import *import = g->import;
     g->import = NULL; /* the stack belongs to the forward pass */
     val stack = add_part(at->r->b, OP_loop_out, at->end, graph_loop_yield(g, at->end, v));

@@ -112,6 +112,50 @@ START_TEST(test_draws)
 END_TEST
 
 /* A value of the file is drawn once in a phase, one of a layer in each iteration. */
+/* A value of the file is one in a phase, also where it is made of a state that scans move on: of its text
+ * only that changes, its draws stay, of fns, layers and under names too. */
+START_TEST(test_draws_of_the_file)
+{
+    struct program p;
+    start(&p,
+          "gml 1\nlayer Noise() {\n    let own = rand.normal([2])\n    return own + rand.normal([2])\n}\n"
+          "state k: f32 = 0\nlet noise = Noise{}\nfn far() {\n    let u = rand.int([2], 1000000)\n"
+          "    let v = rand.int([2], 1000000)\n    return f32(u - v)\n}\n"
+          "let w = rand.int([2], 1000000) + i32(k)\nlet y = noise() + far() + far() + k\n"
+          "let (a, b) = [w, rand.int([2], 1000000) + i32(k)]\n"
+          "phase p {\n"
+          "    let before = (w = w, y = y, a = a, b = b)\n"
+          "    let r = scan (t in 0..3) {\n        next k = k + 1\n        yield w = w, y = y, b = b\n    }\n"
+          "    let s = scan (t in 0..2) {\n        next k = k + 1\n        yield w = w\n    }\n"
+          "    output k = k, w = w - before.w, y = y - before.y, a = a - before.a, b = b - before.b\n"
+          "    output in_w = r.w - before.w[_, :], in_y = r.y - before.y[_, :], in_b = r.b - before.b[_, :],"
+          " then = s.w - before.w[_, :]\n"
+          "    output first = before.w\n"
+          "}\n");
+    double old = -1;
+    for (int round = 0; round < 2; round++) {
+        launch(&p, "p");
+        ck_assert_double_eq(output_at(&p, "p", "k", 0), 5 * (round + 1));
+        ck_assert_double_ne(output_at(&p, "p", "first", 0), old);
+        old = output_at(&p, "p", "first", 0);
+        for (int i = 0; i < 2; i++) {
+            ck_assert_double_eq(output_at(&p, "p", "w", i), 5);
+            ck_assert_double_eq_tol(output_at(&p, "p", "y", i), 5, 0.3);
+            ck_assert_double_eq(output_at(&p, "p", "a", i), 5);
+            ck_assert_double_eq(output_at(&p, "p", "b", i), 5);
+        }
+        for (int i = 0; i < 6; i++) {
+            ck_assert_double_eq(output_at(&p, "p", "in_w", i), i / 2);
+            ck_assert_double_eq_tol(output_at(&p, "p", "in_y", i), i / 2, 0.3);
+            ck_assert_double_eq(output_at(&p, "p", "in_b", i), i / 2);
+        }
+        for (int i = 0; i < 4; i++) {
+            ck_assert_double_eq(output_at(&p, "p", "then", i), 3 + i / 2);
+        }
+    }
+    finish(&p);
+}
+END_TEST
 START_TEST(test_named_draws)
 {
     struct program p;
@@ -345,6 +389,7 @@ int main(void)
     TCase *t = tcase_create("scan");
     tcase_add_test(t, test_arrays);
     tcase_add_test(t, test_draws);
+    tcase_add_test(t, test_draws_of_the_file);
     tcase_add_test(t, test_named_draws);
     tcase_add_test(t, test_elsewhere);
     tcase_add_test(t, test_optimizer);

@@ -104,6 +104,31 @@ rm -rf r
 "$gmlrun" train array.gml --device cpu -q --out r --override train.net.own.0.keep=v.npy >/dev/null 2>log ||
     { cat log; exit 1; }
 tail -1 r/metrics.jsonl | grep -q '"train.x": 6' || { echo "draws of an array: $(tail -1 r/metrics.jsonl)"; exit 1; }
+# a value of the file has one key, also where it is made anew since a scan moved on what it is made of
+cat >file.gml <<'G'
+gml 1
+state k: f32 = 0
+fn pair() {
+    let u = rand.uniform([2, 2], 0, 1)
+    let v = rand.uniform([2, 2], 0, 1)
+    return u + 100 * v
+}
+let w = pair() + k
+phase train {
+    metric before = sum(w) using last
+    let r = scan (t in 0..2) {
+        next k = k + 1
+        yield y = w
+    }
+    metric inside = sum(r.y) using last
+    metric after = sum(w) using last
+}
+run { train }
+G
+rm -rf r
+"$gmlrun" train file.gml --device cpu -q --out r --override train.u=v.npy --override train.v=v.npy >/dev/null 2>log ||
+    { cat log; exit 1; }
+tail -1 r/metrics.jsonl | grep -q '"train.before": 606, "train.inside": 1216, "train.after": 614' || { echo "draws of the file: $(tail -1 r/metrics.jsonl)"; exit 1; }
 # refused CODE EXIT ARGUMENTS..
 refused() {
     code=$1 exit=$2
