@@ -32,6 +32,17 @@ typedef unsigned long long uint64_t;
 #endif
 #define GML_INLINE static inline GML_DEVICE
 
+#if defined(__CUDACC__)
+/* First in every kernel: kernels of a graph start while the launch in front of them still runs (programmatic
+ * edges, cuda_api_real.c); behind this it has ended and what it wrote is there. */
+GML_INLINE void wait_for_previous(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+#endif
+
 /* Bits that are kept: an f32 as an i32 and back. */
 /* A literal in the working type. */
 #define R(c) ((T)(c))

@@ -49,7 +49,7 @@ static void assemble(struct frame *f, struct codegen_kernel *out)
     text_append(&all, (const char *)codegen_prelude, codegen_prelude_bytes);
     text_append(&all, f->functions.at ? f->functions.at : "", f->functions.n);
     text_printf(&all, "struct gml_places\n{\n    uint64_t at[%d];\n};\n", n_places(f->k));
-    text_printf(&rest, "(char *arena, const __grid_constant__ gml_places p)\n{\n");
+    text_printf(&rest, "(char *arena, const __grid_constant__ gml_places p)\n{\nwait_for_previous();\n");
     text_append(&rest, f->body.at, f->body.n);
     text_printf(&rest, "}\n");
     uint64_t h =

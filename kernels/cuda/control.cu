@@ -23,6 +23,7 @@ __device__ __forceinline__ void put_number(char *at, int dtype, double x)
 
 __global__ void step_kernel(char *arena, const __grid_constant__ struct control_params p)
 {
+    wait_for_previous();
     const struct phase_control *c = &((const struct control *)(arena + p.control))->phase[p.a];
     int64_t n = p.b == 0 ? c->step : p.b == 1 ? c->steps : p.b == 2 ? c->epoch : c->cursor;
     n = n > INT32_MAX ? INT32_MAX : n < INT32_MIN ? INT32_MIN : n;
@@ -30,10 +31,12 @@ __global__ void step_kernel(char *arena, const __grid_constant__ struct control_
 }
 __global__ void knob_kernel(char *arena, const __grid_constant__ struct control_params p)
 {
+    wait_for_previous();
     put_number(arena + p.out, p.dtype, ((const struct control *)(arena + p.control))->knob[p.a]);
 }
 __global__ void metric_kernel(char *arena, const __grid_constant__ struct control_params p)
 {
+    wait_for_previous();
     const struct metric_control *m = &((const struct control *)(arena + p.control))->metric[p.b];
     for (int i = (int)threadIdx.x; i < p.n; i += (int)blockDim.x) {
         put_number(arena + p.out + (uint64_t)i * p.size, p.dtype, m[i].last);
@@ -42,6 +45,7 @@ __global__ void metric_kernel(char *arena, const __grid_constant__ struct contro
 
 __global__ void tick_kernel(char *arena, const __grid_constant__ struct tick_params p)
 {
+    wait_for_previous();
     tick(arena, &p.args, (struct ring *)p.ring, (int)threadIdx.x, (int)blockDim.x);
 }
 
@@ -60,6 +64,7 @@ __device__ int segment_takes(char *arena, const struct segment_params &p, struct
 }
 __global__ void segment_kernel(char *arena, const __grid_constant__ struct segment_params p)
 {
+    wait_for_previous();
     struct control *c = (struct control *)(arena + p.control);
     struct segment_state *s = (struct segment_state *)(arena + p.state);
     int yes = 0;

@@ -114,6 +114,7 @@ __device__ __forceinline__ void elem_loop(char *arena, const struct elem_params 
 template <class F, int K, class X, class Y, class Z, class O, bool VECTOR>
 __global__ void elem_kernel(char *arena, const __grid_constant__ struct elem_params p)
 {
+    wait_for_previous();
     if (p.walk.n <= 0xffffffffll) {
         elem_loop<F, K, X, Y, Z, O, VECTOR, uint32_t>(arena, p);
     } else {

@@ -6,6 +6,7 @@
 /* One thread per element of the result, the row's elements as neighbours. */
 template <class C> __global__ void gather_kernel(char *arena, const __grid_constant__ struct index_params p)
 {
+    wait_for_previous();
     int64_t n = p.places.n * p.width.n;
     for (int64_t i = thread_index(); i < n; i += thread_count()) {
         int64_t k, w, at[2], in[2];
@@ -94,6 +95,7 @@ __device__ __forceinline__ void put_row(char *arena, const struct index_params &
 template <class F, class S>
 __global__ void put_kernel(char *arena, const __grid_constant__ struct index_params p)
 {
+    wait_for_previous();
     int64_t tiles = (p.width.n + 31) / 32;
     for (int64_t w = thread_index() / 32; w < p.rows * tiles; w += thread_count() / 32) {
         put_row<F, S>(arena, p, w / tiles, w % tiles * 32 + threadIdx.x % 32, w == 0);
@@ -102,6 +104,7 @@ __global__ void put_kernel(char *arena, const __grid_constant__ struct index_par
 
 template <class C> __global__ void take_kernel(char *arena, const __grid_constant__ struct take_params p)
 {
+    wait_for_previous();
     for (int64_t e = thread_index(); e < p.n; e += thread_count()) {
         int64_t i = ((const int32_t *)(arena + p.index))[e];
         C value = 0;
@@ -117,6 +120,7 @@ template <class C> __global__ void take_kernel(char *arena, const __grid_constan
 /* A thread for an element of the result, which looks at all indices of its row in order. */
 template <class S> __global__ void spread_kernel(char *arena, const __grid_constant__ struct take_params p)
 {
+    wait_for_previous();
     for (int64_t e = thread_index(); e < p.n; e += thread_count()) {
         int64_t row = e / p.row_table, place = e - row * p.row_table;
         const int32_t *index = (const int32_t *)(arena + p.index) + row * p.row_values;
@@ -139,6 +143,7 @@ template <class S> __global__ void spread_kernel(char *arena, const __grid_const
 
 __global__ void clear_kernel(char *arena, const __grid_constant__ struct place_params p)
 {
+    wait_for_previous();
     for (int64_t row = thread_index(); row < p.rows; row += thread_count()) {
         ((int32_t *)(arena + p.begin))[row] = p.end ? 0 : -1;
         if (p.end) {
@@ -155,6 +160,7 @@ __device__ __forceinline__ void report_place(char *arena, const struct place_par
 }
 __global__ void bounds_kernel(char *arena, const __grid_constant__ struct place_params p)
 {
+    wait_for_previous();
     const int32_t *order = (const int32_t *)(arena + p.order);
     for (int64_t j = thread_index(); j < p.n; j += thread_count()) {
         uint32_t row = place_row(arena + p.index, order[j], p.length, p.many, p.n);
@@ -173,6 +179,7 @@ __global__ void bounds_kernel(char *arena, const __grid_constant__ struct place_
 /* put needs no order: the last place of a row is the largest. */
 __global__ void last_kernel(char *arena, const __grid_constant__ struct place_params p)
 {
+    wait_for_previous();
     for (int64_t e = thread_index(); e < p.n; e += thread_count()) {
         uint32_t row = place_row(arena + p.index, e, p.length, p.many, p.n);
         report_place(arena, p, e);
@@ -185,6 +192,7 @@ __global__ void last_kernel(char *arena, const __grid_constant__ struct place_pa
 template <class F, class S>
 __global__ void apply_kernel(char *arena, const __grid_constant__ struct place_params p)
 {
+    wait_for_previous();
     const int32_t *begin = (const int32_t *)(arena + p.begin), *end = (const int32_t *)(arena + p.end),
                   *order = (const int32_t *)(arena + p.order);
     const S *values = (const S *)(arena + p.values);
@@ -202,6 +210,7 @@ __global__ void apply_kernel(char *arena, const __grid_constant__ struct place_p
 }
 template <class C> __global__ void write_kernel(char *arena, const __grid_constant__ struct place_params p)
 {
+    wait_for_previous();
     int64_t n = p.rows * p.width;
     for (int64_t e = thread_index(); e < n; e += thread_count()) {
         int64_t row = e / p.width, last = ((const int32_t *)(arena + p.begin))[row];
@@ -215,6 +224,7 @@ template <class C> __global__ void write_kernel(char *arena, const __grid_consta
  * leaves it to that. */
 template <class C> __global__ void here_kernel(char *arena, const __grid_constant__ struct place_params p)
 {
+    wait_for_previous();
     const int32_t *index = (const int32_t *)(arena + p.index);
     int64_t n = p.n * p.width;
     for (int64_t w = thread_index(); w < n; w += thread_count()) {
@@ -234,6 +244,7 @@ template <class C> __global__ void here_kernel(char *arena, const __grid_constan
 
 template <class C> __global__ void pad_kernel(char *arena, const __grid_constant__ struct pad_params p)
 {
+    wait_for_previous();
     for (int64_t i = thread_index(); i < p.out.n; i += thread_count()) {
         int64_t rest = i, to = 0, from = 0;
         bool inside = true;
@@ -253,6 +264,7 @@ template <class C> __global__ void pad_kernel(char *arena, const __grid_constant
 
 template <class C> __global__ void pack_kernel(char *arena, const __grid_constant__ struct pack_params p)
 {
+    wait_for_previous();
     const struct pack_entry &e = p.entry[blockIdx.y];
     const C *from = (const C *)(arena + e.from);
     C *to = (C *)(arena + e.to);
@@ -265,6 +277,7 @@ template <class C> __global__ void pack_kernel(char *arena, const __grid_constan
 /* The last range that starts at or before an element, by bisection. */
 template <class S> __global__ void ranges_kernel(char *arena, const __grid_constant__ struct ranges_params p)
 {
+    wait_for_previous();
     const double *table = (const double *)(arena + p.table);
     S *out = (S *)(arena + p.out);
     for (int64_t i = thread_index(); i < p.n; i += thread_count()) {
@@ -285,6 +298,7 @@ template <class S> __global__ void ranges_kernel(char *arena, const __grid_const
 
 __global__ void iota_kernel(char *arena, const __grid_constant__ struct fill_params p)
 {
+    wait_for_previous();
     for (int64_t i = thread_index(); i < p.out.n; i += thread_count()) {
         ((int32_t *)(arena + p.to))[walk_one(p.out, i)] = (int32_t)i;
     }

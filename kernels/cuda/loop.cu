@@ -5,6 +5,7 @@
 
 template <class T> __global__ void part_kernel(char *arena, const __grid_constant__ struct loop_params p)
 {
+    wait_for_previous();
     int64_t first = p.step * *(const int32_t *)(arena + p.index);
     T *whole = (T *)(arena + p.whole) + first, *part = (T *)(arena + p.part);
     for (int64_t i = thread_index(); i < p.walk.n; i += thread_count()) {
@@ -20,6 +21,7 @@ template <class T> __global__ void part_kernel(char *arena, const __grid_constan
 
 __global__ void begin_kernel(char *arena, const __grid_constant__ struct loop_params p)
 {
+    wait_for_previous();
     *(int32_t *)(arena + p.index) = (int32_t)p.first;
     if (p.condition) { /* what the last run of this loop left is 0: a loop inside of a loop runs again */
         cudaGraphSetConditional((cudaGraphConditionalHandle)p.condition, 1);
@@ -28,6 +30,7 @@ __global__ void begin_kernel(char *arena, const __grid_constant__ struct loop_pa
 
 __global__ void end_kernel(char *arena, const __grid_constant__ struct loop_params p)
 {
+    wait_for_previous();
     int32_t next = *(int32_t *)(arena + p.index) + (int32_t)p.step;
     *(int32_t *)(arena + p.index) = next;
     if (p.condition) {

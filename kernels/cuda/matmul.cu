@@ -49,6 +49,7 @@ __device__ __forceinline__ void one_tile(char *arena, const struct matmul_params
 
 template <class S> __global__ void matmul_kernel(char *arena, const __grid_constant__ struct matmul_params p)
 {
+    wait_for_previous();
     for (int64_t b = blockIdx.z; b < p.batch.n; b += gridDim.z) {
         int64_t at[3];
         walk_any<3>(p.batch, b, at);

@@ -43,6 +43,7 @@ __device__ __forceinline__ float narrow_transpose(float (&x)[32])
 /* A warp makes two rows of results, its lanes share the sums; B lies in shared memory, part by part. */
 template <int N> __global__ void narrow_rows(char *arena, const __grid_constant__ struct narrow_params p)
 {
+    wait_for_previous();
     __shared__ float b[N][ROWS_CHUNK + 1];
     const struct narrow_place at = narrow_at(arena, p);
     const int lane = threadIdx.x % 32, m = (blockIdx.x * ROWS_WARPS + threadIdx.x / 32) * 2;
@@ -92,6 +93,7 @@ __device__ __forceinline__ float narrow_remote(const float *here, int rank)
 /* A lane makes one row of results; the warps of a block, and the blocks of a cluster, share the sums. */
 template <int N> __global__ void narrow_columns(char *arena, const __grid_constant__ struct narrow_params p)
 {
+    wait_for_previous();
     __shared__ __align__(16) float b[COLUMN_CHUNK][N];
     __shared__ float sums[COLUMN_WARPS][N][32], total[N][32];
     const struct narrow_place at = narrow_at(arena, p);
@@ -157,6 +159,7 @@ template <int N> __global__ void narrow_columns(char *arena, const __grid_consta
 /* Few terms: a thread keeps the B of four columns and makes four rows of them. */
 template <int K> __global__ void narrow_outer(char *arena, const __grid_constant__ struct narrow_params p)
 {
+    wait_for_previous();
     __shared__ __align__(16) float a[OUTER_ROWS][K];
     const struct narrow_place at = narrow_at(arena, p);
     const int wide = (p.n + OUTER_COLUMNS * OUTER_EACH - 1) / (OUTER_COLUMNS * OUTER_EACH);

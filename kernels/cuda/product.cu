@@ -5,6 +5,7 @@ template <class S>
 __global__ void __launch_bounds__(S::THREADS)
     product_kernel(char *arena, const __grid_constant__ struct product_params p)
 {
+    wait_for_previous();
     product<S>(arena, p);
 }
 

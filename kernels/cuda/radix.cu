@@ -33,6 +33,7 @@ __device__ __forceinline__ int digit_of<by_place>(const char *arena, const struc
 
 template <class S> __global__ void radix_count(char *arena, const __grid_constant__ struct radix_params p)
 {
+    wait_for_previous();
     __shared__ uint32_t count[RADIX_DIGITS];
     for (int64_t segment = blockIdx.y; segment < p.segments; segment += gridDim.y) {
         count[threadIdx.x] = 0;
@@ -53,6 +54,7 @@ template <class S> __global__ void radix_count(char *arena, const __grid_constan
  */
 __global__ void radix_scan(char *arena, const __grid_constant__ struct radix_params p)
 {
+    wait_for_previous();
     __shared__ uint32_t sum[32];
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (int64_t segment = blockIdx.x; segment < p.segments; segment += gridDim.x) {
@@ -88,6 +90,7 @@ __global__ void radix_scan(char *arena, const __grid_constant__ struct radix_par
  * each other by lane, warps by number, tiles by the counts of the scan. */
 template <class S> __global__ void radix_scatter(char *arena, const __grid_constant__ struct radix_params p)
 {
+    wait_for_previous();
     __shared__ uint32_t next[THREADS / 32][RADIX_DIGITS];
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (int64_t segment = blockIdx.y; segment < p.segments; segment += gridDim.y) {

@@ -65,6 +65,7 @@ __device__ __forceinline__ uint64_t key_of(const struct control *c, const struct
 template <class D, bool HAS_P>
 __global__ void draw_kernel(char *arena, const __grid_constant__ struct random_params p)
 {
+    wait_for_previous();
     const struct control *c = control_of(arena, p);
     uint64_t step = (uint64_t)c->phase[p.phase].step;
     uint32_t iteration = p.iterates ? *(const uint32_t *)(arena + p.iteration) : 0;
@@ -86,6 +87,7 @@ __global__ void draw_kernel(char *arena, const __grid_constant__ struct random_p
 
 __global__ void shuffle_kernel(char *arena, const __grid_constant__ struct random_params p)
 {
+    wait_for_previous();
     const struct control *c = control_of(arena, p);
     for (int64_t i = thread_index(); i < p.walk.n; i += thread_count()) {
         int64_t at[2];
@@ -139,6 +141,7 @@ __device__ __forceinline__ uint32_t table_walk(const struct round_table &t, cons
 /* All blocks take the same way: replicas have permutations of their own, and no table. */
 __global__ void rows_kernel(char *arena, const __grid_constant__ struct random_params p)
 {
+    wait_for_previous();
     __shared__ struct round_table table;
     const struct control *c = control_of(arena, p);
     const struct phase_control *ph = &c->phase[p.phase];

@@ -66,6 +66,7 @@ __device__ __forceinline__ T fold_range(const S *in, const struct walk &w, int64
 template <class F, class S, class O, class T, bool BLOCK>
 __global__ void reduce_rows(char *arena, const __grid_constant__ struct reduce_params p)
 {
+    wait_for_previous();
     __shared__ T scratch[32];
     int lane = BLOCK ? threadIdx.x : threadIdx.x % 32, lanes = BLOCK ? blockDim.x : 32;
     int64_t i = BLOCK ? blockIdx.x : (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
@@ -86,6 +87,7 @@ __global__ void reduce_rows(char *arena, const __grid_constant__ struct reduce_p
 template <class F, class S, class O, class T>
 __global__ void reduce_columns(char *arena, const __grid_constant__ struct reduce_params p)
 {
+    wait_for_previous();
     __shared__ T scratch[TILE][TILE + 1];
     int64_t i = (int64_t)blockIdx.x * TILE + threadIdx.x, from, to, at[2] = {0, 0};
     T a = F::identity();

@@ -63,6 +63,7 @@ __device__ __forceinline__ void row_stats(const S *x, const struct row_params &p
 template <class S, bool BLOCK>
 __global__ void softmax_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
+    wait_for_previous();
     typedef work_of<S> T;
     for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
         int64_t at[3];
@@ -82,6 +83,7 @@ __global__ void softmax_kernel(char *arena, const __grid_constant__ struct row_p
 template <class S, bool BLOCK>
 __global__ void logsumexp_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
+    wait_for_previous();
     typedef work_of<S> T;
     for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
         int64_t at[3];
@@ -99,6 +101,7 @@ __global__ void logsumexp_kernel(char *arena, const __grid_constant__ struct row
 template <class S, bool BLOCK>
 __global__ void xent_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
+    wait_for_previous();
     typedef work_of<S> T;
     for (int64_t r = row_index<BLOCK>(); r < p.rows.n; r += row_count<BLOCK>()) {
         int64_t at[3];
@@ -147,6 +150,7 @@ template <class N> __device__ __forceinline__ void warp_best(N &x, int64_t &i)
 template <class S, bool BLOCK>
 __global__ void argmax_kernel(char *arena, const __grid_constant__ struct row_params p)
 {
+    wait_for_previous();
     typedef work_of<S> N;
     __shared__ N best[32];
     __shared__ int64_t place[32];

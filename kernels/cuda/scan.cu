@@ -49,6 +49,7 @@ template <class N, class A> __device__ __forceinline__ N scan_store(A a)
 template <class F, class N, class A>
 __global__ void scan_lanes(char *arena, const __grid_constant__ struct scan_params p)
 {
+    wait_for_previous();
     const N *in = (const N *)(arena + p.a);
     N *out = (N *)(arena + p.out);
     for (int64_t lane = thread_index(); lane < p.lanes; lane += thread_count()) {
@@ -65,6 +66,7 @@ __global__ void scan_lanes(char *arena, const __grid_constant__ struct scan_para
 template <class F, class N, class A>
 __global__ void scan_rows(char *arena, const __grid_constant__ struct scan_params p)
 {
+    wait_for_previous();
     const N *in = (const N *)(arena + p.a);
     N *out = (N *)(arena + p.out);
     int me = threadIdx.x % 32;
@@ -92,6 +94,7 @@ __global__ void scan_rows(char *arena, const __grid_constant__ struct scan_param
 template <class S>
 __global__ void linear_scan_kernel(char *arena, const __grid_constant__ struct scan_params p)
 {
+    wait_for_previous();
     const S *pa = (const S *)(arena + p.a), *pb = (const S *)(arena + p.b);
     S *out = (S *)(arena + p.out);
     for (int64_t lane = thread_index(); lane < p.lanes; lane += thread_count()) {

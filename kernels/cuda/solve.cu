@@ -4,6 +4,7 @@
 
 template <class S> __global__ void solve_kernel(char *arena, const __grid_constant__ struct solve_params p)
 {
+    wait_for_previous();
     int64_t m = p.m, n = p.n, me = threadIdx.x, all = blockDim.x;
     for (int64_t unit = blockIdx.x; unit < p.matrices; unit += gridDim.x) {
         const S *a = (const S *)(arena + p.a) + unit * m * m;

@@ -14,6 +14,7 @@ template <class N> __device__ __forceinline__ bool precedes(N x, int64_t i, N y,
 /* A thread for an element, which counts those before it: for short rows. */
 template <class S> __global__ void rank_kernel(char *arena, const __grid_constant__ struct sort_params p)
 {
+    wait_for_previous();
     typedef work_of<S> N;
     for (int64_t e = thread_index(); e < p.n; e += thread_count()) {
         int64_t row = e / p.length, i = e - row * p.length, rank = 0;
@@ -30,6 +31,7 @@ template <class S> __global__ void rank_kernel(char *arena, const __grid_constan
  * what fills the row up to a power of two comes last. */
 template <class S> __global__ void block_kernel(char *arena, const __grid_constant__ struct sort_params p)
 {
+    wait_for_previous();
     typedef typename order_key<S>::type K;
     __shared__ K key[SORT_MOST];
     __shared__ int32_t place[SORT_MOST];
@@ -71,6 +73,7 @@ template <class S> __global__ void block_kernel(char *arena, const __grid_consta
 
 template <class S> __global__ void search_kernel(char *arena, const __grid_constant__ struct sort_params p)
 {
+    wait_for_previous();
     for (int64_t e = thread_index(); e < p.n; e += thread_count()) {
         const S *c = (const S *)(arena + p.in) + e / p.many * p.length;
         work_of<S> u = get(((const S *)(arena + p.places))[e]);

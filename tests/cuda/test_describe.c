@@ -1,5 +1,6 @@
 /* Launch descriptions for hand-made operands: a small interpreter of the parameters on the host must give
  * what the operands say. */
+#include <glob.h>
 #include "tests/cuda/fake_cuda.h"
 #include "tests/operands.h"
 #include "tests/suite.h"
@@ -522,6 +523,37 @@ START_TEST(sorts)
 }
 END_TEST
 
+/* A kernel that did not wait would run into the one in front of it: edges between kernels order starts only.
+ */
+static int kernels_that_wait(const char *path)
+{
+    static char text[1 << 20];
+    FILE *f = fopen(path, "r");
+    ck_assert_ptr_nonnull(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, "__global__")); n++) {
+        const char *body = strstr(at, "\n{\n");
+        ck_assert_ptr_nonnull(body);
+        ck_assert_msg(strncmp(body + 3, "    wait_for_previous();\n", 25) == 0, "%s: %.60s", path, at);
+        at = body;
+    }
+    return n;
+}
+START_TEST(every_kernel_waits)
+{
+    glob_t all;
+    int n = 0;
+    ck_assert_int_eq(glob(GML_SOURCE "/kernels/cuda/*.cu*", 0, NULL, &all), 0);
+    for (size_t i = 0; i < all.gl_pathc; i++) {
+        n += kernels_that_wait(all.gl_pathv[i]);
+    }
+    globfree(&all);
+    ck_assert_int_gt(n, 40);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("cuda describe");
@@ -534,5 +566,6 @@ int main(void)
     tcase_add_test(t, index_rows);
     tcase_add_test(t, places_are_sorted);
     tcase_add_test(t, sorts);
+    tcase_add_test(t, every_kernel_waits);
     return suite_run("cuda describe", t, CK_FORK);
 }

@@ -36,6 +36,9 @@ static ucontext_t host_start, host_unused;
 static void (*host_body)(void *what);
 static void *host_what;
 
+static inline void wait_for_previous(void)
+{
+}
 static inline void host_wait(int place)
 {
     host_thread &t = host_all[threadIdx.x];

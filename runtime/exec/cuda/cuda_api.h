@@ -31,6 +31,7 @@ struct cuda_tail {
     void *node[CUDA_TAIL];
     unsigned char edge[CUDA_TAIL][8]; /* cudaGraphEdgeData, zero as a rule */
     int n;
+    bool kernel; /* the one node is a kernel of gml */
 };
 /* Codes the executor tells apart; the rest are cudaError values, and CUDA_LIBRARY + the status of cublasLt.
  */

@@ -18,10 +18,14 @@ static int device_count(void *ctx, int *out)
     }
     return code;
 }
+static bool early; /* whether kernels of the open device may start before the one in front of them ends */
+
 static int device_open(void *ctx, int device)
 {
     UNUSED_CTX;
-    return (int)cudaSetDevice(device);
+    int major = 0, code = (int)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    early = major >= 9;
+    return code ? code : (int)cudaSetDevice(device);
 }
 static int device_info(void *ctx, int device, struct cuda_device *out)
 {
@@ -196,6 +200,18 @@ static const cudaGraphEdgeData *edges_of(const struct cuda_tail *tail, cudaGraph
     }
     return used;
 }
+/* Every kernel of gml waits for the one in front of it by itself (kernels/vocab.h), so between two of them
+ * only the start is ordered. Library kernels and conditional nodes wait for an end, and have theirs waited
+ * for. */
+static const cudaGraphEdgeData *edges_to_kernel(const struct cuda_tail *tail, cudaGraphEdgeData *out)
+{
+    if (early && tail->kernel) {
+        *out = (cudaGraphEdgeData){.from_port = cudaGraphKernelNodePortProgrammatic,
+                                   .type = cudaGraphDependencyTypeProgrammatic};
+        return out;
+    }
+    return edges_of(tail, out);
+}
 static int node_add(void *ctx, void *graph, struct cuda_tail *tail, const struct launch *l, void *arena)
 {
     UNUSED_CTX;
@@ -209,14 +225,14 @@ static int node_add(void *ctx, void *graph, struct cuda_tail *tail, const struct
     p.kernel.sharedMemBytes = l->shared;
     p.kernel.kernelParams = args;
     cudaGraphNode_t node = NULL;
-    int code = (int)cudaGraphAddNode(&node, graph, (const cudaGraphNode_t *)tail->node, edges_of(tail, edge),
-                                     (size_t)tail->n, &p);
+    int code = (int)cudaGraphAddNode(&node, graph, (const cudaGraphNode_t *)tail->node,
+                                     edges_to_kernel(tail, edge), (size_t)tail->n, &p);
     if (!code && l->cluster) {
         cudaLaunchAttribute cluster = cluster_of(l);
         code = (int)cudaGraphKernelNodeSetAttribute(node, cluster.id, &cluster.val);
     }
     if (!code) {
-        *tail = (struct cuda_tail){.node = {node}, .n = 1};
+        *tail = (struct cuda_tail){.node = {node}, .n = 1, .kernel = true};
     }
     return code;
 }
