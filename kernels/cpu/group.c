@@ -636,6 +636,46 @@ const void *cpu_group_prepared(const struct kargs *k, struct arena *a)
     return r;
 }
 
+/* Operands that move with the counter of a loop, where they are now. */
+struct turned {
+    struct kargs k;
+    struct operand in[GROUP_MAX_OPERANDS], out[GROUP_MAX_OPERANDS];
+};
+static int64_t turn_of(void *arena, const struct kargs *k, uint16_t counter, int64_t turn)
+{
+    return turn ? turn * *(const int32_t *)cpu_at(arena, &k->in[counter]) : 0;
+}
+static const struct kargs *turn(struct turned *t, void *arena, const struct kargs *k)
+{
+    const struct group *g = k->group;
+    bool any = false;
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        any |= g->instr[i].turn != 0;
+    }
+    for (uint16_t i = 0; i < g->n_store; i++) {
+        any |= g->store[i].turn != 0;
+    }
+    if (!any) {
+        return k;
+    }
+    t->k = *k;
+    t->k.in = t->in;
+    t->k.out = t->out;
+    memcpy(t->in, k->in, k->n_in * sizeof *t->in);
+    memcpy(t->out, k->out, k->n_out * sizeof *t->out);
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        const struct group_instr *x = &g->instr[i];
+        if (x->turn) {
+            t->in[x->operand].offset += (uint64_t)turn_of(arena, k, x->counter, x->turn);
+        }
+    }
+    for (uint16_t i = 0; i < g->n_store; i++) {
+        const struct group_store *s = &g->store[i];
+        t->out[s->operand].offset += (uint64_t)turn_of(arena, k, s->counter, s->turn);
+    }
+    return &t->k;
+}
+
 static int64_t group_units(const struct kargs *k)
 {
     struct own_run own;
@@ -653,7 +693,9 @@ static void group_kernel(void *arena, const struct kargs *k, struct slice s)
     struct scratch room;
     struct group_run run = k->prepared ? *(const struct group_run *)k->prepared : *prepare_own(&own, k),
                      *r = &run;
+    struct turned turned;
     run.arena = arena;
+    run.k = turn(&turned, arena, k);
     run.live = live;
     int64_t rows = r->way == WAY_ROWS ? rows_of_tile(r) : r->way == WAY_FLAT ? 0 : r->side;
     place_values(r, room.room, rows);
@@ -701,7 +743,9 @@ static void group_finish(void *arena, const struct kargs *k, struct slice s)
         return;
     }
     struct group_run r = k->prepared ? *(const struct group_run *)k->prepared : *prepare_own(&own, k);
+    struct turned turned;
     r.arena = arena;
+    r.k = turn(&turned, arena, k);
     for (int i = 0; i < r.g->n_store && r.chunks > 1; i++) {
         finish_store(&r, &r.g->store[i]);
     }

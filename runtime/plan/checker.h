@@ -58,6 +58,9 @@ bool run_constant_at(const struct run *r, uint64_t address, enum dtype t, double
 bool run_lies_at(const struct run *r, struct element e, uint64_t address);
 /* Whether all bytes hold one value, or old ones, or lie in a gradient block. */
 bool run_uniform(const struct run *r, struct extent e);
+/* The end of the loop whose counter an operand is, 0 = of none. While the loop runs, its counter and the
+ * stacks of its yields are named after it. */
+uint32_t run_counter(const struct run *r, const struct operand *o);
 void run_write(struct run *r, struct extent e, uint32_t tag);
 /* Index number `number` of a sample: corners first. */
 void run_sample(const int64_t *dims, int rank, int number, int64_t *index);

@@ -7,7 +7,7 @@
 #include "runtime/plan/checker.h"
 #include "runtime/plan/group.h"
 
-enum { ROW_SAMPLES = 8, INSIDE_SAMPLES = 3, NOT_SEEN = -1 };
+enum { ROW_SAMPLES = 8, INSIDE_SAMPLES = 3, TURN_SAMPLES = 4, NOT_SEEN = -1 };
 
 /* One row of a group, or one point of a flat one. */
 struct tour {
@@ -129,6 +129,34 @@ static bool is_iota(const struct run *r, struct element e, int64_t *place)
 }
 
 static bool is_element(struct tour *t, uint16_t i, struct element e, int p);
+
+/* The end of the loop whose counter moves an operand; 0: of none. */
+static uint32_t turned_by(const struct tour *t, uint16_t counter)
+{
+    return counter < t->op->k.n_in ? run_counter(t->r, &t->op->k.in[counter]) : 0;
+}
+
+/* Whether e is an element of a part of a stack, and every part of that lies where the load finds it. */
+static bool is_turning(const struct tour *t, const struct group_instr *x, struct element e, uint64_t address)
+{
+    const struct run *r = t->r;
+    uint32_t end = turned_by(t, x->counter);
+    while (graph_node(r->g, e.node)->op != OP_loop_in) {
+        if (!step_down(r, &e) || !run_dims(r, graph_node(r->g, e.node), e.dims)) {
+            return false;
+        }
+    }
+    const struct node *n = graph_node(r->g, e.node);
+    struct element whole = {.node = node_inputs(r->g, n)[0]};
+    bool own = end && node_attrs(r->g, graph_node(r->g, end))[0] == node_attrs(r->g, n)[0] &&
+               run_dims(r, graph_node(r->g, whole.node), whole.dims);
+    memcpy(whole.index + 1, e.index, (LIMIT_RANK - 1) * sizeof *e.index);
+    for (int s = 0; s < TURN_SAMPLES && own; s++) {
+        run_sample(whole.dims, 1, s, whole.index);
+        own = run_lies_at(r, whole, address + (uint64_t)(whole.index[0] * x->turn));
+    }
+    return own;
+}
 
 static struct element input_of(const struct run *r, const struct element *e, uint32_t k)
 {
@@ -276,6 +304,9 @@ static bool is_element(struct tour *t, uint16_t i, struct element e, int p)
     if (!dims || x->dtype != graph_node(r->g, e.node)->dtype) {
         return false;
     }
+    if (x->kind == GROUP_LOAD && x->turn) {
+        return is_turning(t, x, e, address_of(&t->op->k.in[x->operand], t->at[p]));
+    }
     if (x->kind == GROUP_LOAD) {
         while (!run_lies_at(r, e, address_of(&t->op->k.in[x->operand], t->at[p]))) {
             if (!step_down(r, &e) || !run_dims(r, graph_node(r->g, e.node), e.dims)) {
@@ -334,7 +365,7 @@ static enum status check_program(const struct tour *t)
         if (!ok || (x->row && g->outer == g->rank)) {
             return wrong(t, "an instruction is wrong", i);
         }
-        if (o && !run_uniform(t->r, operand_extent(o))) {
+        if (o && x->turn ? !turned_by(t, x->counter) : o && !run_uniform(t->r, operand_extent(o))) {
             return wrong(t, "a load reads what nobody wrote", i);
         }
     }
@@ -349,6 +380,27 @@ static bool extents_meet(struct extent a, struct extent b)
     return a.from < b.end && b.from < a.end && a.from < a.end && b.from < b.end;
 }
 
+/* Of all parts of the stack of a turning store. */
+static bool store_extent(const struct tour *t, uint16_t i, struct extent *e)
+{
+    const struct group_store *s = &t->g->store[i];
+    *e = operand_extent(&t->op->k.out[i]);
+    if (!s->turn) {
+        return true;
+    }
+    const struct run *r = t->r;
+    uint32_t end = turned_by(t, s->counter);
+    for (uint32_t j = 0; j < r->v->n_op && end; j++) {
+        const struct plan_loop *l =
+            r->v->op[j].op == OP_loop && r->v->op[j].node == end ? r->v->op[j].loop : NULL;
+        if (l && l->count > 0 && s->turn == (int64_t)(e->end - e->from)) {
+            e->end += (uint64_t)((l->count - 1) * s->turn);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Stores are apart, whole, and over loads only point by point. */
 static enum status check_stores(const struct tour *t)
 {
@@ -356,25 +408,27 @@ static enum status check_stores(const struct tour *t)
     const struct kargs *k = &t->op->k;
     for (uint16_t i = 0; i < g->n_store; i++) {
         const struct operand *o = &k->out[i];
-        struct extent e = operand_extent(o);
+        struct extent part = operand_extent(o), e, other;
         int64_t n = 1;
-        bool ok = g->store[i].operand == i && g->store[i].value < g->n_instr && o->rank == g->rank &&
-                  o->dtype == g->instr[g->store[i].value].dtype && e.end <= t->r->p->bytes;
+        bool ok = store_extent(t, i, &e) && g->store[i].operand == i && g->store[i].value < g->n_instr &&
+                  o->rank == g->rank && o->dtype == g->instr[g->store[i].value].dtype &&
+                  e.end <= t->r->p->bytes;
         for (int a = 0; a < g->rank && ok; a++) {
             ok = o->dim[a] == 1 || (o->dim[a] == g->dim[a] && o->stride[a] != 0);
             n *= o->dim[a];
         }
-        if (!ok || e.end - e.from != (uint64_t)n * dtype_size((enum dtype)o->dtype)) {
+        if (!ok || part.end - part.from != (uint64_t)n * dtype_size((enum dtype)o->dtype)) {
             return wrong(t, "a store is wrong", i);
         }
         for (uint16_t x = 0; x < i; x++) {
-            if (extents_meet(e, operand_extent(&k->out[x]))) {
+            if (!store_extent(t, x, &other) || extents_meet(e, other)) {
                 return wrong(t, "a store meets another one", i);
             }
         }
         for (uint16_t x = 0; x < g->n_instr; x++) {
             const struct operand *in = g->instr[x].kind == GROUP_LOAD ? &k->in[g->instr[x].operand] : NULL;
-            bool step = in && g->outer == g->rank && in->offset == o->offset &&
+            bool step = in && g->outer == g->rank && g->instr[x].turn == g->store[i].turn &&
+                        in->offset == o->offset &&
                         dtype_size((enum dtype)in->dtype) == dtype_size((enum dtype)o->dtype);
             for (int a = 0; a < g->rank && step; a++) {
                 step = o->dim[a] == in->dim[a] && (o->dim[a] == 1 || o->stride[a] == in->stride[a]);
@@ -450,7 +504,9 @@ enum status check_group(struct run *r, const struct plan_op *op)
         }
     }
     for (uint16_t i = 0; i < g->n_store; i++) {
-        run_write(r, operand_extent(&op->k.out[i]), g->store[i].node);
+        struct extent e;
+        bool whole = store_extent(t, i, &e);
+        run_write(r, e, !g->store[i].turn ? g->store[i].node : whole ? turned_by(t, g->store[i].counter) : 0);
     }
     return ST_OK;
 }

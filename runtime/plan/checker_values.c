@@ -340,8 +340,7 @@ static bool is_counter(const struct run *r, const struct operand *o, uint32_t en
     const struct segment *s = &r->memory.at[segment_at(r, o->offset)];
     return o->rank == 0 && o->dtype == DT_I32 && s->tag == end && s->start == o->offset;
 }
-/* The end of the loop whose counter an operand is, 0 = of none. */
-static uint32_t counter_of(const struct run *r, const struct operand *o)
+uint32_t run_counter(const struct run *r, const struct operand *o)
 {
     uint32_t tag = r->memory.at[segment_at(r, o->offset)].tag;
     bool ends = tag != TAG_UNDEFINED && graph_node(r->g, tag)->op == OP_loop;
@@ -349,7 +348,7 @@ static uint32_t counter_of(const struct run *r, const struct operand *o)
 }
 static enum status check_put(const struct run *r, const struct plan_op *op)
 {
-    uint32_t end = op->k.n_in == 2 ? counter_of(r, &op->k.in[1]) : 0;
+    uint32_t end = op->k.n_in == 2 ? run_counter(r, &op->k.in[1]) : 0;
     if (!end || !holds(r, op->node, &op->k.in[0])) {
         return plan_wrong(r->p, r->sink, op->node, "launch %u: a yield or the counter is not there",
                           r->launch);
@@ -376,7 +375,7 @@ static enum status check_inputs(const struct run *r, const struct plan_op *op)
     }
     uint32_t control = flags & (OPF_CONTROL | OPF_FAULT) || n->op == OP_loop_in ? 1 : 0;
     if (n->op == OP_loop_in && op->k.n_in == 2) {
-        uint32_t end = counter_of(r, &op->k.in[1]);
+        uint32_t end = run_counter(r, &op->k.in[1]);
         if (!end || node_attrs(r->g, graph_node(r->g, end))[0] != node_attrs(r->g, n)[0]) {
             return plan_wrong(r->p, r->sink, op->node, "launch %u: its counter is not there", r->launch);
         }
@@ -521,7 +520,7 @@ static enum status check_launches(struct run *r)
             return plan_wrong(r->p, r->sink, op->node, "launch %u: its result leaves the arena", r->launch);
         }
         TRY(check_in_step(r, op));
-        run_write(r, e, op->op == OP_loop_put ? counter_of(r, &op->k.in[1]) : op->node);
+        run_write(r, e, op->op == OP_loop_put ? run_counter(r, &op->k.in[1]) : op->node);
     }
     return ST_OK;
 }

@@ -91,7 +91,8 @@ static void join_by_value(struct segment *s, uint32_t x, uint32_t y, uint32_t bu
                 continue;
             }
             enum group_stop why = a->outer < a->rank && b->outer < b->rank ? STOP_domain : STOP_reread;
-            if (r->at.o.offset == a->keep[i].at.o.offset && match_by(a, &a->keep[i].at.o, b, &r->at.o, &m)) {
+            if (r->at.o.offset == a->keep[i].at.o.offset && place_turns_alike(&r->at, &a->keep[i].at) &&
+                match_by(a, &a->keep[i].at.o, b, &r->at.o, &m)) {
                 why = join(s, x, y, &m);
             }
             if (!why) {
@@ -165,8 +166,8 @@ static void join_by_reader(struct segment *s, uint32_t x, uint32_t y, const stru
             const struct place *q = &b->step[k].at;
             struct match by;
             if (b->step[k].kind == GROUP_LOAD && q->home == at->home && q->index == at->index &&
-                q->o.offset == p->o.offset && q->o.dtype == p->o.dtype && match_by(a, &p->o, b, &q->o, &by) &&
-                (n != m || (!by.extra[0] && !by.extra[1]))) {
+                q->o.offset == p->o.offset && q->o.dtype == p->o.dtype && place_turns_alike(p, q) &&
+                match_by(a, &p->o, b, &q->o, &by) && (n != m || (!by.extra[0] && !by.extra[1]))) {
                 join_sorted(s, x, y, &by);
                 return;
             }

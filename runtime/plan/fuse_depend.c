@@ -21,8 +21,9 @@ struct bytes place_bytes(const struct variant_build *v, const struct place *p)
         }
         *(p->o.stride[i] < 0 ? &lo : &hi) += (p->o.dim[i] - 1) * p->o.stride[i];
     }
-    out.from = base + (uint64_t)((int64_t)p->o.offset + lo * size);
-    out.end = base + (uint64_t)((int64_t)p->o.offset + (hi + 1) * size);
+    int64_t more = p->turns ? (p->turns - 1) * p->turn : 0;
+    out.from = base + (uint64_t)((int64_t)p->o.offset + lo * size + (more < 0 ? more : 0));
+    out.end = base + (uint64_t)((int64_t)p->o.offset + (hi + 1) * size + (more > 0 ? more : 0));
     return out;
 }
 

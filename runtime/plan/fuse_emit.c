@@ -61,6 +61,17 @@ static uint16_t operand(struct emitter *e, const struct place *at)
     return e->n_in++;
 }
 
+/* Of all turning operands: those of one body. */
+static uint16_t counter(struct emitter *e, uint32_t buffer)
+{
+    for (uint16_t i = 0; i < e->n_in; i++) {
+        if (e->in[i].home == HOME_BUFFER && e->in[i].index == buffer && !e->in[i].o.rank) {
+            return i;
+        }
+    }
+    return operand(e, &(struct place){.home = HOME_BUFFER, .index = buffer, .o = {.dtype = DT_I32}});
+}
+
 static uint16_t arithmetic(struct emitter *e, enum op op, uint16_t x, int64_t number, uint32_t node)
 {
     struct group_instr c = {.kind = GROUP_CONST, .dtype = DT_I32, .value = (double)number, .node = node};
@@ -133,6 +144,8 @@ static uint16_t emit_step(struct emitter *e, const struct step *s, uint32_t vari
     }
     if (s->kind == GROUP_LOAD || s->kind == GROUP_RANGES) {
         x.operand = operand(e, &s->at);
+        x.turn = s->at.turns ? s->at.turn : 0;
+        x.counter = s->at.turns ? counter(e, s->at.counter) : 0;
     }
     if (s->kind == GROUP_REDUCE && is_row(e, e->varies[s->in[0]])) {
         x.in[0] = spread(e, x.in[0]);
@@ -158,7 +171,11 @@ static void emit_stores(struct emitter *e, struct draft *out)
         }
         uint16_t value = e->value[k->value];
         bool spreads = inside && is_row(e, e->varies[k->value]);
-        store[i] = (struct group_store){spreads ? spread(e, value) : value, (uint16_t)i, k->node};
+        store[i] = (struct group_store){.value = spreads ? spread(e, value) : value,
+                                        .operand = (uint16_t)i,
+                                        .counter = k->at.turns ? counter(e, k->at.counter) : 0,
+                                        .turn = k->at.turns ? k->at.turn : 0,
+                                        .node = k->node};
     }
     e->g->store = store;
     e->g->n_store = (uint16_t)p->n_keep;

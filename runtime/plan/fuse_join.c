@@ -40,13 +40,13 @@ static bool same_view(const struct operand *x, const struct operand *y, int rank
 static bool same_access(const struct join *j, const struct place *x, const struct place *y)
 {
     struct bytes a = place_bytes(j->v, x), b = place_bytes(j->v, y);
-    return a.space == b.space && a.from == b.from && x->home == y->home &&
+    return a.space == b.space && a.from == b.from && x->home == y->home && place_turns_alike(x, y) &&
            same_view(&x->o, &y->o, j->out->rank);
 }
 static bool same_place(const struct place *x, const struct place *y, int rank)
 {
     return x->home == y->home && x->index == y->index && x->o.offset == y->o.offset &&
-           same_view(&x->o, &y->o, rank);
+           place_turns_alike(x, y) && same_view(&x->o, &y->o, rank);
 }
 
 static bool same_step(const struct step *x, const struct step *y, int rank)
@@ -162,7 +162,8 @@ static bool reads_in_step(struct join *j)
             struct bytes from = s->kind == GROUP_LOAD ? place_bytes(j->v, &s->at) : (struct bytes){0};
             if (s->kind == GROUP_LOAD && bytes_meet(&from, &to) &&
                 (p->outer < p->rank || !varies_everywhere(p, &s->at.o) || from.from != to.from ||
-                 from.end != to.end || !same_view(&s->at.o, &p->keep[i].at.o, p->rank))) {
+                 from.end != to.end || !place_turns_alike(&s->at, &p->keep[i].at) ||
+                 !same_view(&s->at.o, &p->keep[i].at.o, p->rank))) {
                 return refuse(j, STOP_order);
             }
         }
@@ -194,13 +195,18 @@ static bool fits(struct join *j)
 {
     const struct program *p = j->out;
     uint32_t steps = p->n_step + p->n_keep, operands = p->n_keep, reductions = 0;
+    bool turns = false;
     for (uint32_t i = 0; i < p->n_step; i++) {
         const struct step *s = &p->step[i];
         operands += s->kind == GROUP_LOAD || s->kind == GROUP_RANGES;
+        turns |= s->kind == GROUP_LOAD && s->at.turns;
         reductions += s->kind == GROUP_REDUCE;
         steps += s->kind == GROUP_INDEX ? 3 * (uint32_t)p->rank : 0;
     }
-    return (operands <= JOIN_OPERANDS && steps + reductions <= GROUP_MAX_INSTR &&
+    for (uint32_t i = 0; i < p->n_keep; i++) {
+        turns |= p->keep[i].at.turns;
+    }
+    return (operands + turns <= JOIN_OPERANDS && steps + reductions <= GROUP_MAX_INSTR &&
             reductions <= GROUP_MAX_REDUCE) ||
            refuse(j, STOP_size);
 }

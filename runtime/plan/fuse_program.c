@@ -300,6 +300,30 @@ static void source_program(const struct draft *d, struct program *p)
     program_keep(p, program_step(p, &s), d->node, &to);
 }
 
+/* The part of a stack that the counter stands for, as a place of the domain. */
+static struct place part_of(const struct place *stack, const struct place *counter, const struct program *p)
+{
+    struct place at = *stack;
+    at.turns = stack->o.dim[0];
+    at.turn = stack->o.stride[0] * (int64_t)dtype_size((enum dtype)stack->o.dtype);
+    at.counter = counter->index;
+    at.o.rank--;
+    memmove(at.o.dim, at.o.dim + 1, at.o.rank * sizeof *at.o.dim);
+    memmove(at.o.stride, at.o.stride + 1, at.o.rank * sizeof *at.o.stride);
+    return in_domain(&at, p, same_axes);
+}
+
+/* loop_in and loop_put: copies from and to such a part. */
+static void turning_program(const struct variant_build *v, const struct draft *d, struct program *p)
+{
+    bool in = d->op == OP_loop_in;
+    domain_of(p, in ? &d->out.o : &d->in[0].o);
+    struct place from = in ? part_of(&d->in[0], &d->in[1], p) : in_domain(&d->in[0], p, same_axes);
+    struct place to = in ? in_domain(&d->out, p, same_axes) : part_of(&d->out, &d->in[1], p);
+    struct step load = load_step(v, d, 0, &from);
+    program_keep(p, program_step(p, &load), d->node, &to);
+}
+
 static bool fits_i32(const struct operand *o)
 {
     return operand_count(o) <= INT32_MAX;
@@ -321,6 +345,10 @@ static bool draft_program(const struct variant_build *v, const struct draft *d, 
     case OP_copy:
         elem_program(v, d, p);
         return true;
+    case OP_loop_in:
+    case OP_loop_put:
+        turning_program(v, d, p);
+        return v->b->o->target.turns;
     case OP_iota:
     case OP_ranges:
         source_program(d, p);

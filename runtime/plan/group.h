@@ -12,6 +12,10 @@
  * (a value of a row on all axes from `outer` on): the first point of such an axis stores it. Scalar results
  * thus may leave any group.
  *
+ * Turning operands are parts of a stack over the iterations of a loop: the one in k.in or k.out is the part
+ * of counter 0, and its elements lie counter * turn bytes behind it. The counter is an i32 without axes in
+ * k.in, which no load names, and stands still while the group runs. Made only for a target with `turns`.
+ *
  * All stores of a group go to different bytes. Where outer == rank, a store may go to the very bytes of an
  * operand that is loaded with the same strides: so a point loads all it needs before it stores. Nothing else
  * overlaps.
@@ -53,14 +57,18 @@ struct group_instr {
     uint16_t op;
     uint16_t in[3]; /* values */
     uint16_t operand;
+    uint16_t counter; /* LOAD, with `turn`: the operand of k.in that is the counter */
     double value;
+    int64_t turn;        /* LOAD: bytes by which the operand moves with the counter of a loop; 0: none */
     const int64_t *attr; /* of the node, resolved as in kargs; of ELEM rows with one, too */
     uint32_t n_attr;
     uint32_t node; /* whose value this is */
 };
 struct group_store {
     uint16_t value, operand; /* value to k.out[operand] */
+    uint16_t counter;        /* as of a LOAD */
     uint32_t node;           /* which it is */
+    int64_t turn;            /* as of a LOAD */
 };
 /* Why a launch, of a group or not, was not joined with another: plan_op.stop. */
 enum group_stop {

@@ -11,7 +11,7 @@ static void put_source(struct text *t, const struct group_instr *x)
 {
     switch (x->kind) {
     case GROUP_LOAD:
-        text_printf(t, "in%u", x->operand);
+        text_printf(t, x->turn ? "in%u[t]" : "in%u", x->operand);
         break;
     case GROUP_CONST:
         text_printf(t, "%.9g", x->value);
@@ -48,7 +48,7 @@ const char *group_line(const struct group *g, uint16_t i, struct arena *a)
 const char *group_store_line(const struct group *g, uint16_t i, struct arena *a)
 {
     struct text t = {.arena = a};
-    text_printf(&t, "out%u = ", g->store[i].operand);
+    text_printf(&t, g->store[i].turn ? "out%u[t] = " : "out%u = ", g->store[i].operand);
     put_value(&t, g, g->store[i].value);
     return t.at;
 }

@@ -27,7 +27,15 @@ struct place {
     enum home home;
     uint32_t index; /* of the storage or buffer */
     struct operand o;
+    /* With `turns`: one of so many parts of a stack, the one at number 0 of the loop's counter (a buffer);
+     * from one to the next it is `turn` bytes. */
+    int64_t turn, turns;
+    uint32_t counter;
 };
+static inline bool place_turns_alike(const struct place *a, const struct place *b)
+{
+    return a->turns == b->turns && (!a->turns || (a->turn == b->turn && a->counter == b->counter));
+}
 
 enum storage_kind {
     STORE_CONSTANTS,

@@ -6,7 +6,7 @@
 
 struct place new_buffer(struct variant_build *v, uint32_t node, const struct operand *shape)
 {
-    struct place p = {HOME_BUFFER, v->buffers.n, *shape};
+    struct place p = {.home = HOME_BUFFER, .index = v->buffers.n, .o = *shape};
     p.o.offset = 0;
     make_contiguous(&p.o);
     struct buffer b = {
@@ -35,7 +35,7 @@ struct place contiguous_copy(struct variant_build *v, uint32_t node, const struc
 {
     uint32_t *made = &v->contiguous[v->slot[node] - 1];
     if (*made) {
-        struct place p = {HOME_BUFFER, *made - 1, from->o};
+        struct place p = {.home = HOME_BUFFER, .index = *made - 1, .o = from->o};
         p.o.offset = 0;
         make_contiguous(&p.o);
         return p;
@@ -50,7 +50,7 @@ static struct place raw_rows(struct variant_build *v, uint32_t node, uint32_t va
 {
     for (uint32_t i = 0; i < v->buffers.n; i++) {
         if (v->buffers.at[i].raw_var == var) {
-            return (struct place){HOME_BUFFER, i, *shape};
+            return (struct place){.home = HOME_BUFFER, .index = i, .o = *shape};
         }
     }
     struct place p = new_buffer(v, node, shape);

@@ -169,7 +169,7 @@ enum status resolve_view(struct variant_build *v, uint32_t node, const struct op
     const struct graph *g = v->b->g;
     const struct node *n = graph_node(g, node);
     *needs_copy = false;
-    *out = (struct place){in->home, in->index, *shape};
+    *out = (struct place){.home = in->home, .index = in->index, .o = *shape};
     out->o.offset = in->o.offset;
     switch (n->op) {
     case OP_reshape:

@@ -90,7 +90,9 @@ static void constant_grow(struct builder *b)
 
 static struct place constant_at(uint32_t at, enum dtype t)
 {
-    return (struct place){HOME_STORAGE, CONSTANTS_STORAGE, {.offset = 8 * (uint64_t)at, .dtype = (uint8_t)t}};
+    return (struct place){.home = HOME_STORAGE,
+                          .index = CONSTANTS_STORAGE,
+                          .o = {.offset = 8 * (uint64_t)at, .dtype = (uint8_t)t}};
 }
 
 static void push_constant(struct builder *b, enum dtype t, double value)
@@ -141,14 +143,14 @@ struct place ranges_table(struct builder *b, const struct node *n)
 
 struct place variable_place(struct builder *b, uint32_t var)
 {
-    struct place p = {HOME_STORAGE, b->var_storage[var], b->var_view[var]};
+    struct place p = {.home = HOME_STORAGE, .index = b->var_storage[var], .o = b->var_view[var]};
     p.o.offset = b->var_offset[var];
     return p;
 }
 
 struct place tree_place(struct builder *b, uint32_t tree, const struct operand *shape)
 {
-    return (struct place){HOME_STORAGE, b->tree_storage[tree], *shape};
+    return (struct place){.home = HOME_STORAGE, .index = b->tree_storage[tree], .o = *shape};
 }
 
 uint32_t gradient_block(struct builder *b, uint32_t tree, uint32_t ordinal, uint64_t bytes)

@@ -55,15 +55,17 @@ void pack_slots(struct variant_build *v, uint32_t node, const struct operand *sh
     if (!v->pack_seen) {
         v->pack_seen = arena_array(b->scratch, uint32_t, b->g->trees.n);
     }
-    struct place block = {HOME_STORAGE, gradient_block(b, tree, v->pack_seen[tree]++, operand_bytes(shape)),
-                          *shape};
+    struct place block = {.home = HOME_STORAGE,
+                          .index = gradient_block(b, tree, v->pack_seen[tree]++, operand_bytes(shape)),
+                          .o = *shape};
     if (n->rank == 2) { /* of replicas: leaves lie in parts of the block, one launch brings them there */
         pack_launch(v, node, &block, part);
         return;
     }
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t leaf = node_inputs(b->g, n)[i];
-        struct place from = v->value[v->slot[leaf] - 1], to = {HOME_STORAGE, block.index, from.o};
+        struct place from = v->value[v->slot[leaf] - 1],
+                     to = {.home = HOME_STORAGE, .index = block.index, .o = from.o};
         to.o.offset = b->p->leaf_start[tree][i] * dtype_size((enum dtype)n->dtype);
         make_contiguous(&to.o);
         if (can_move(v, &from)) {

@@ -1,6 +1,6 @@
 /* Which launches become groups, where groups stop and why, and that the checker finds planted faults in them.
  * Numbers are compared in tests/random. */
-#include "make.h"
+#include "make_loop.h"
 #include "runtime/plan/group.h"
 #include "runtime/plan/print.h"
 
@@ -175,6 +175,37 @@ START_TEST(update_in_place)
 }
 END_TEST
 
+/* scan (xt in a) { next s = s + tanh(xt) * xt; yield tanh(xt) * xt }: reads its part of a, and writes it. */
+static struct subject scan(bool turns)
+{
+    struct plan_options o = fused;
+    struct subject s = states(5, 24);
+    struct make *m = &s.m;
+    uint32_t state = make_state(m, "s", make_type(m, DT_F32, 1, (int64_t[]){24}));
+    uint32_t l = open_loop(m, 0, 5, true);
+    val x = NODE(m, .op = OP_loop_in, IN(make_read(m, s.a)), ATTR(l));
+    val sum = carry_of(m, l, 0, make_read(m, state));
+    val y = NODE(m, .op = OP_mul, IN(NODE(m, .op = OP_tanh, IN(x)), x));
+    val end = NODE(m, .op = OP_loop, IN(sum, NODE(m, .op = OP_add, IN(sum, y)), y), ATTR(l, 1));
+    make_output(m, part_of(m, OP_loop_out, end, 0));
+    make_output(m, part_of(m, OP_loop_last, end, 0));
+    o.target.turns = turns;
+    plan_subject(&s, &o);
+    return s;
+}
+
+START_TEST(parts_of_stacks)
+{
+    struct subject s = scan(true);
+    ck_assert_uint_eq(s.v->n_op, 4); /* the first sum is copied, then the loop */
+    ck_assert_int_eq(s.v->op[2].op, OP_group);
+    ck_assert_str_eq(group_line(s.g, 0, s.m.a), "v0 f32 = in0[t]");
+    ck_assert_int_eq(s.g->instr[0].turn, 24 * 4);
+    ck_assert_uint_eq(s.v->op[2].k.in[s.g->instr[0].counter].offset, s.v->op[1].loop->counter);
+    ck_assert_uint_eq(scan(false).v->n_op, 6);
+}
+END_TEST
+
 /* -- planted faults */
 
 static void caught(struct subject *s, const char *why)
@@ -269,7 +300,21 @@ START_TEST(wrong_node_stored)
 }
 END_TEST
 
+START_TEST(wrong_turn)
+{
+    struct subject s = scan(true);
+    ((struct group_instr *)s.g->instr)[0].turn = 4;
+    caught(&s, "not what the graph means");
+    s = scan(true);
+    for (uint16_t i = 0; i < s.g->n_store; i++) {
+        struct group_store *x = (struct group_store *)&s.g->store[i];
+        x->turn = x->turn ? 8 : 0;
+    }
+    caught(&s, "a store is wrong");
+}
+END_TEST
+
 MAIN("groups", chain_and_rows_are_one, lines, off_when_asked, without_reuse, stops_at_a_product,
      stops_at_other_elements, parts_are_kept, update_in_place, wrong_operator, wrong_order_of_inputs,
      wrong_reduction, wrong_load, stores_that_meet, value_before_it_is_made, value_of_a_row_that_is_none,
-     wrong_node_stored)
+     wrong_node_stored, parts_of_stacks, wrong_turn)

@@ -270,7 +270,8 @@ static void store_to(struct maker *m, uint16_t value, struct operand o)
 {
     mark_made(m->g, o.offset);
     m->out[m->n_out] = o;
-    m->store[m->group.n_store++] = (struct group_store){value, m->n_out++, m->instr[value].node};
+    m->store[m->group.n_store++] =
+        (struct group_store){.value = value, .operand = m->n_out++, .node = m->instr[value].node};
 }
 
 static void store(struct maker *m, uint16_t value, int skew)
