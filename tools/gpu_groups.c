@@ -1,8 +1,8 @@
 /* gpu_groups: generated kernels on the GPU against the CPU kernels one by one: groups made by hand (each
  * elementwise row over each of its dtypes, each reduction in each form, softmax, an update in place, labels,
- * ranges) and random ones. Prints a summary line; exits 1 when a value differs by more than is allowed, when
- * something else than results was written to, or when a second launch, or launches one by one, give other
- * bits.
+ * ranges, parts of stacks) and random ones. Prints a summary line; exits 1 when a value differs by more than
+ * is allowed, when something else than results was written to, or when a second launch, or launches one by
+ * one, give other bits.
  *
  *   gpu_groups [N [SEED]]   N random groups from SEED on, 300 from 1 by default
  *   gpu_groups --quick      some of each, launched once: for compute-sanitizer
@@ -109,7 +109,7 @@ static void check_values(struct session *s, struct group_image *g, const char *g
     for (uint32_t i = 0; i < g->at.n; i++) {
         const struct group_case *c = &g->at.at[i];
         group_reference(g, &c->op.k);
-        double d = group_difference(c, g->image, got);
+        double d = group_difference(g, c, got);
         if (!(d <= 1)) {
             char why[64];
             snprintf(why, sizeof why, "%.3g of what is allowed", d);

@@ -9,12 +9,15 @@ static void mark_used(struct frame *f)
         const struct group_instr *in = &g->instr[i];
         if (in->kind == GROUP_LOAD) {
             f->used[in->operand] = true;
+            f->turning[in->operand] = (struct turning){in->turn, in->counter};
         } else if (in->kind == GROUP_INDEX) {
             f->used[column_index(f, in->operand)] = true;
         }
     }
     for (uint16_t i = 0; i < g->n_store; i++) {
-        f->used[column_out(f, g->store[i].operand)] = true;
+        uint32_t c = column_out(f, g->store[i].operand);
+        f->used[c] = true;
+        f->turning[c] = (struct turning){g->store[i].turn, g->store[i].counter};
     }
 }
 
@@ -167,6 +170,7 @@ void frame_make(struct frame *f, const struct kargs *k, struct arena *a)
     f->stride = arena_alloc(a, f->n_column * sizeof *f->stride);
     f->used = arena_array(a, bool, f->n_column);
     f->away = arena_array(a, uint32_t, f->n_column);
+    f->turning = arena_array(a, struct turning, f->n_column);
     f->value = arena_array(a, struct value, f->g->n_instr);
     mark_used(f);
     push_axes(f, 0, is_flat(f) ? 0 : f->g->outer, false);

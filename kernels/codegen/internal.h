@@ -12,6 +12,11 @@ struct value {
     uint16_t level; /* REDUCEs in front of it, one behind the other */
     uint16_t place; /* full: the walk over the row in which it is made */
 };
+/* An operand moves by so many bytes with the counter that is this operand of k.in; 0: it does not. */
+struct turning {
+    int64_t bytes;
+    uint16_t counter;
+};
 /* Axes that every operand steps through evenly are one here; those of size 1 are none. Axes [0, n_outer) are
  * of rows (FLAT: none). A column is an operand of k.in, then of k.out, then the index along an axis of the
  * domain. */
@@ -24,6 +29,7 @@ struct frame {
     int64_t (*stride)[LIMIT_RANK]; /* by column */
     bool *used;                    /* by column */
     uint32_t *away;                /* by column: axes (bits) along which a result does not vary */
+    struct turning *turning;       /* by column */
     uint32_t n_column;
     struct value *value;
     int walks; /* over the inside of a row */

@@ -16,6 +16,29 @@ static bool needs_control(const struct group *g)
     return false;
 }
 
+/* The counters of loops that operands move with, read once by each thread. */
+static void counters(struct frame *f)
+{
+    for (uint16_t i = 0; i < f->k->n_in; i++) {
+        bool counts = false;
+        for (uint32_t c = 0; c < f->n_column; c++) {
+            counts |= f->turning[c].bytes && f->turning[c].counter == i;
+        }
+        if (counts) {
+            text_printf(&f->body, "const int64_t turn%u = *(const int32_t *)(arena + p.at[%u]);\n", i, i);
+        }
+    }
+}
+
+/* Where an operand begins. */
+static const char *place_text(struct frame *f, uint32_t column)
+{
+    const struct turning *t = &f->turning[column];
+    return t->bytes ? arena_printf(f->arena, "arena + p.at[%u] + turn%u * %lldll", column, t->counter,
+                                   (long long)t->bytes)
+                    : arena_printf(f->arena, "arena + p.at[%u]", column);
+}
+
 static void pointers(struct frame *f)
 {
     struct text *t = &f->body;
@@ -24,16 +47,18 @@ static void pointers(struct frame *f)
     const char *alone = is_flat(f) ? "" : "__restrict__ ";
     text_printf(t, "typedef %s I;\ntypedef %s J;\n", f->wide ? "uint64_t" : "uint32_t",
                 f->wide ? "int64_t" : "int32_t");
+    counters(f);
     for (uint16_t i = 0; i < k->n_in; i++) {
         if (f->used[i]) {
             const char *cell = cell_of(&k->in[i]);
-            text_printf(t, "const %s *%sconst in%u = (const %s *)(arena + p.at[%u]);\n", cell, alone, i, cell,
-                        i);
+            text_printf(t, "const %s *%sconst in%u = (const %s *)(%s);\n", cell, alone, i, cell,
+                        place_text(f, i));
         }
     }
     for (uint16_t i = 0; i < k->n_out; i++) {
         const char *cell = cell_of(&k->out[i]);
-        text_printf(t, "%s *%sconst out%u = (%s *)(arena + p.at[%u]);\n", cell, alone, i, cell, k->n_in + i);
+        text_printf(t, "%s *%sconst out%u = (%s *)(%s);\n", cell, alone, i, cell,
+                    place_text(f, column_out(f, i)));
     }
     if (needs_control(f->g)) {
         text_printf(t, "char *const control = arena + p.at[%u];\n", k->n_in - 1);

@@ -34,7 +34,8 @@ enum access column_access(const struct frame *f, uint32_t column, int vector)
     if (column_step(f, column) == 0) {
         return ACCESS_ONE;
     }
-    if (column_step(f, column) != 1 || o->offset % (uint64_t)align != 0) {
+    if (column_step(f, column) != 1 || o->offset % (uint64_t)align != 0 ||
+        f->turning[column].bytes % align != 0) {
         return ACCESS_EACH;
     }
     for (int a = 0; a + 1 < f->n_axis; a++) {

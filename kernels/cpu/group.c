@@ -666,7 +666,8 @@ static const struct kargs *turn(struct turned *t, void *arena, const struct karg
     for (uint16_t i = 0; i < g->n_instr; i++) {
         const struct group_instr *x = &g->instr[i];
         if (x->turn) {
-            t->in[x->operand].offset += (uint64_t)turn_of(arena, k, x->counter, x->turn);
+            t->in[x->operand].offset =
+                k->in[x->operand].offset + (uint64_t)turn_of(arena, k, x->counter, x->turn);
         }
     }
     for (uint16_t i = 0; i < g->n_store; i++) {

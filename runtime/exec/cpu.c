@@ -80,7 +80,7 @@ static enum status cpu_device(struct exec *x, struct exec_device *out)
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     out->memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
     out->free = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page;
-    out->target = (struct target){.name = "cpu", .memory = out->memory, .groups = true, .turns = true};
+    out->target = (struct target){.name = "cpu", .memory = out->memory, .groups = true};
     return ST_OK;
 }
 

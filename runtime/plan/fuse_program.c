@@ -348,7 +348,7 @@ static bool draft_program(const struct variant_build *v, const struct draft *d, 
     case OP_loop_in:
     case OP_loop_put:
         turning_program(v, d, p);
-        return v->b->o->target.turns;
+        return true;
     case OP_iota:
     case OP_ranges:
         source_program(d, p);

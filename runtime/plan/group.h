@@ -14,7 +14,7 @@
  *
  * Turning operands are parts of a stack over the iterations of a loop: the one in k.in or k.out is the part
  * of counter 0, and its elements lie counter * turn bytes behind it. The counter is an i32 without axes in
- * k.in, which no load names, and stands still while the group runs. Made only for a target with `turns`.
+ * k.in, which no load names, and stands still while the group runs.
  *
  * All stores of a group go to different bytes. Where outer == rank, a store may go to the very bytes of an
  * operand that is loaded with the same strides: so a point loads all it needs before it stores. Nothing else

@@ -78,7 +78,6 @@ struct target {
     uint64_t memory;    /* bytes free for the arena; 0 = unknown */
     uint64_t workspace; /* bytes a library matmul may use (cuda: 32 MiB); 0 = none */
     bool groups;        /* runs groups: launches may be fused */
-    bool turns;         /* and operands of groups that move with the counter of a loop */
 };
 
 struct plan_var {

@@ -112,7 +112,7 @@ enum status graph_configure(struct graph *g, const struct run_options *o, struct
 /* -- the plan */
 
 /* What the CPU runs; its memory does not matter here. */
-static const struct target cpu = {.name = "cpu", .groups = true, .turns = true};
+static const struct target cpu = {.name = "cpu", .groups = true};
 
 /* Dim configs are bound from their values in the graph, which --set has changed already. */
 static enum status make_plan(struct run *r, const struct graph *g, const struct target *target,

@@ -82,10 +82,10 @@ static const struct random_run plain = {.backend = &backend_cpu, .target = {.nam
                                            .launches = 2,
                                            .debug_plan = true},
                                fused = {.backend = &backend_cpu,
-                                        .target = {.name = "cpu", .groups = true, .turns = true},
+                                        .target = {.name = "cpu", .groups = true},
                                         .launches = 2},
                                fused_poisoned = {.backend = &backend_cpu,
-                                                 .target = {.name = "cpu", .groups = true, .turns = true},
+                                                 .target = {.name = "cpu", .groups = true},
                                                  .launches = 2,
                                                  .debug_plan = true};
 

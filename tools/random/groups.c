@@ -130,7 +130,7 @@ struct maker {
     struct group_image *g;
     struct group group;
     struct operand in[GROUP_MAX_OPERANDS], out[GROUP_MAX_OPERANDS];
-    uint16_t n_in, n_out;
+    uint16_t n_in, n_out, counter; /* counter: its operand, from 1 on */
     struct group_instr instr[GROUP_MAX_INSTR];
     struct group_store store[GROUP_MAX_OPERANDS];
     unsigned varies[GROUP_MAX_INSTR]; /* axes */
@@ -173,35 +173,78 @@ static uint16_t push(struct maker *m, struct group_instr in, unsigned varies, bo
     return i;
 }
 
-/* An input that repeats along the axes in `still`; its axes lie in memory in another order with `turned`. */
-static uint16_t load(struct maker *m, enum dtype t, enum op_domain d, unsigned still, bool turned, int skew)
+/* The counter of a loop, in its third iteration. */
+enum { TURNS = 4, TURN = 2 };
+static uint16_t counter(struct maker *m)
 {
+    if (m->counter == 0) {
+        struct operand o = place(m->g, DT_I32, 0, NULL, 0);
+        put(m->g->image + o.offset, DT_I32, TURN);
+        m->in[m->n_in] = o;
+        m->counter = ++m->n_in;
+    }
+    return (uint16_t)(m->counter - 1);
+}
+
+/* Room for the elements of a shape; with `turn`, in a stack of such parts: the part of the counter 0, and the
+ * bytes from one to the next. */
+static struct operand place_part(struct maker *m, enum dtype t, const int64_t *size, int skew, int64_t *turn)
+{
+    int64_t all[AXES + 1] = {TURNS};
+    int rank = m->group.rank;
+    if (!turn) {
+        return place(m->g, t, rank, size, skew);
+    }
+    memcpy(all + 1, size, (size_t)rank * sizeof *size);
+    struct operand o = place(m->g, t, rank + 1, all, skew);
+    *turn = o.stride[0] * (int64_t)dtype_size(t);
+    o.rank = (uint8_t)rank;
+    memmove(o.dim, o.dim + 1, (size_t)rank * sizeof *o.dim);
+    memmove(o.stride, o.stride + 1, (size_t)rank * sizeof *o.stride);
+    return o;
+}
+
+struct operand group_moved(const struct group_image *g, const struct operand *in, const struct operand *o,
+                           uint16_t counter, int64_t turn)
+{
+    struct operand now = *o;
+    now.offset += turn ? (uint64_t)(turn * *(const int32_t *)(g->image + in[counter].offset)) : 0;
+    return now;
+}
+
+/* An input that repeats along the axes in `still`; its axes lie in memory in another order with `turned`. */
+static uint16_t load_any(struct maker *m, enum dtype t, enum op_domain d, unsigned still, bool turned,
+                         int skew, bool part)
+{
+    struct group_instr in = {.kind = GROUP_LOAD, .dtype = (uint8_t)t};
     int rank = m->group.rank, x = 0, y = rank - 1;
-    int64_t size[AXES] = {0};
+    int64_t size[AXES] = {0}, swap = 0;
+    unsigned varies = 0;
+    turned = turned && rank > 1;
     for (int a = 0; a < rank; a++) {
         size[a] = still >> a & 1 ? 1 : m->dim[a];
+        varies |= (unsigned)(size[a] != 1) << a;
     }
-    struct operand o;
-    if (turned && rank > 1) {
-        int64_t other[AXES];
-        memcpy(other, size, sizeof other);
-        other[x] = size[y];
-        other[y] = size[x];
-        o = place(m->g, t, rank, other, skew);
-        fill(m->g, &o, d);
-        o = swapped(o, x, y);
-    } else {
-        o = place(m->g, t, rank, size, skew);
-        fill(m->g, &o, d);
+    if (turned) {
+        swap = size[x];
+        size[x] = size[y];
+        size[y] = swap;
     }
-    unsigned varies = 0;
+    struct operand o = place_part(m, t, size, skew, part ? &in.turn : NULL);
+    in.counter = part ? counter(m) : 0;
+    struct operand now = group_moved(m->g, m->in, &o, in.counter, in.turn);
+    fill(m->g, &now, d);
+    o = turned ? swapped(o, x, y) : o;
     for (int a = 0; a < rank; a++) {
         o = still >> a & 1 ? repeated(o, a, m->dim[a]) : o;
-        varies |= (unsigned)(m->dim[a] != 1 && !(still >> a & 1)) << a;
     }
-    m->in[m->n_in] = o;
-    struct group_instr in = {.kind = GROUP_LOAD, .dtype = (uint8_t)t, .operand = m->n_in++};
+    in.operand = m->n_in;
+    m->in[m->n_in++] = o;
     return push(m, in, varies, true, 3);
+}
+static uint16_t load(struct maker *m, enum dtype t, enum op_domain d, unsigned still, bool turned, int skew)
+{
+    return load_any(m, t, d, still, turned, skew, false);
 }
 
 static uint16_t elem(struct maker *m, enum op op, enum dtype t, int n, const uint16_t *in, bool exact,
@@ -266,21 +309,34 @@ static void mark_made(struct group_image *g, uint64_t offset)
     }
 }
 
-static void store_to(struct maker *m, uint16_t value, struct operand o)
+static void store_part(struct maker *m, uint16_t value, struct operand o, int64_t turn)
 {
     mark_made(m->g, o.offset);
     m->out[m->n_out] = o;
-    m->store[m->group.n_store++] =
-        (struct group_store){.value = value, .operand = m->n_out++, .node = m->instr[value].node};
+    m->store[m->group.n_store++] = (struct group_store){.value = value,
+                                                        .operand = m->n_out++,
+                                                        .counter = turn ? counter(m) : 0,
+                                                        .node = m->instr[value].node,
+                                                        .turn = turn};
+}
+static void store_to(struct maker *m, uint16_t value, struct operand o)
+{
+    store_part(m, value, o, 0);
 }
 
-static void store(struct maker *m, uint16_t value, int skew)
+static void store_any(struct maker *m, uint16_t value, int skew, bool part)
 {
     int64_t size[AXES];
     for (int a = 0; a < m->group.rank; a++) {
         size[a] = m->varies[value] >> a & 1 ? m->dim[a] : 1;
     }
-    store_to(m, value, place(m->g, (enum dtype)m->instr[value].dtype, m->group.rank, size, skew));
+    int64_t turn = 0;
+    struct operand o = place_part(m, (enum dtype)m->instr[value].dtype, size, skew, part ? &turn : NULL);
+    store_part(m, value, o, turn);
+}
+static void store(struct maker *m, uint16_t value, int skew)
+{
+    store_any(m, value, skew, false);
 }
 
 static void finish(struct maker *m, const char *text)
@@ -440,8 +496,9 @@ static void draw_loads(struct maker *m)
     bool wide = chance(m->g, 8);
     for (int i = 0; i < n; i++) {
         unsigned still = i > 0 && chance(m->g, 45) ? below(m->g, 1u << m->group.rank) : 0;
-        load(m, i == 0 ? wide ? DT_F64 : DT_F32 : draw_type(m->g, wide), DOM_ANY, still, chance(m->g, 20),
-             chance(m->g, 15));
+        bool part = chance(m->g, 15);
+        load_any(m, i == 0 ? wide ? DT_F64 : DT_F32 : draw_type(m->g, wide), DOM_ANY, still, chance(m->g, 20),
+                 chance(m->g, 15), part);
     }
     if (chance(m->g, 40)) {
         constant(m, wide ? DT_F64 : DT_F32, between(m->g, -2, 2));
@@ -460,7 +517,8 @@ static void draw_stores(struct maker *m)
     bool some = false;
     for (uint16_t i = m->group.n_instr; i-- > 0 && m->n_out < 6;) {
         if (m->instr[i].kind >= GROUP_ELEM && (!some || chance(m->g, 25))) {
-            store(m, i, chance(m->g, 15));
+            bool part = chance(m->g, 15);
+            store_any(m, i, chance(m->g, 15), part);
             some = true;
         }
     }
@@ -665,6 +723,28 @@ static void spread_case(struct group_image *g)
     finish(m, "spread");
 }
 
+/* Parts of stacks: points, vectors that lie and do not lie as vectors must, rows, one number, in place. */
+static void part_case(struct group_image *g, int64_t rows, int64_t n, int outer)
+{
+    struct maker *m = maker_new(g, 2, outer, (const int64_t[]){rows, n});
+    uint16_t x = load_any(m, DT_F32, DOM_ANY, 0, false, 0, true),
+             y = load_any(m, DT_BF16, DOM_ANY, 1, false, 1, true),
+             z = load_any(m, DT_F32, DOM_ANY, 3, false, 0, true);
+    uint16_t wide = elem(m, OP_cast, DT_F32, 1, &y, true, 3);
+    uint16_t v = elem(m, OP_mul, DT_F32, 2, (const uint16_t[]){x, wide}, false, 9);
+    v = elem(m, OP_add, DT_F32, 2, (const uint16_t[]){v, z}, false, 12);
+    store_any(m, v, 0, true);
+    if (outer < 2) {
+        store_any(m, reduce(m, OP_sum, v, 1), 0, true);
+        m->tolerance = 2e-5 * sqrt((double)n);
+    } else {
+        store_part(m, elem(m, OP_neg, DT_F32, 1, &x, true, 3), m->in[m->instr[x].operand], m->instr[x].turn);
+    }
+    char text[64];
+    snprintf(text, sizeof text, "part [%lld, %lld] %d", (long long)rows, (long long)n, outer);
+    finish(m, text);
+}
+
 void group_handmade(struct group_image *g)
 {
     elem_rows(g);
@@ -677,6 +757,11 @@ void group_handmade(struct group_image *g)
     }
     special_cases(g);
     spread_case(g);
+    for (int outer = 1; outer <= 2; outer++) {
+        part_case(g, 100, 12, outer);
+        part_case(g, 64, 4096, outer);
+        part_case(g, 3, 50001, outer);
+    }
 }
 
 /* -- what they must give */
@@ -762,7 +847,7 @@ static void compute(struct reference *r, uint16_t i, uint64_t *at)
         .in = from, .out = to, .n_in = in->n_in, .n_out = 1, .attr = in->attr, .n_attr = in->n_attr};
     *to = room(g, (enum dtype)in->dtype, at);
     if (in->kind == GROUP_LOAD) {
-        k.in = &r->k->in[in->operand];
+        from[0] = group_moved(r->g, r->k->in, &r->k->in[in->operand], in->counter, in->turn);
         k.n_in = 1;
         run(r->image, OP_copy, &k);
     } else if (in->kind == GROUP_INDEX) {
@@ -801,7 +886,8 @@ static void compute(struct reference *r, uint16_t i, uint64_t *at)
 
 static void leave(struct reference *r, const struct group_store *s)
 {
-    struct operand from = r->value[s->value], to = r->k->out[s->operand];
+    struct operand from = r->value[s->value],
+                   to = group_moved(r->g, r->k->in, &r->k->out[s->operand], s->counter, s->turn);
     for (int a = 0; a < to.rank; a++) {
         from.dim[a] = to.dim[a]; /* the first point along axes of size 1 */
     }
@@ -853,16 +939,17 @@ void group_reference(struct group_image *g, const struct kargs *k)
     mem_free(r, sizeof *r);
 }
 
-double group_difference(const struct group_case *c, const char *want, const char *got)
+double group_difference(const struct group_image *g, const struct group_case *c, const char *got)
 {
     double worst = 0;
     const struct kargs *k = &c->op.k;
     for (uint16_t o = 0; o < k->n_out; o++) {
-        const struct operand *x = &k->out[o];
+        const struct group_store *s = &k->group->store[o];
+        struct operand now = group_moved(g, k->in, &k->out[o], s->counter, s->turn), *x = &now;
         enum dtype t = (enum dtype)x->dtype;
         int64_t n = operand_count(x);
         for (int64_t i = 0; i < n; i++) {
-            double a = get(want + x->offset + (uint64_t)i * dtype_size(t), t),
+            double a = get(g->image + x->offset + (uint64_t)i * dtype_size(t), t),
                    b = get(got + x->offset + (uint64_t)i * dtype_size(t), t);
             double step =
                 t == DT_BF16 && a != 0 && !isinf(a) && c->tolerance > 0 ? ldexp(1, ilogb(a) - 7) : 0;

@@ -29,11 +29,15 @@ void group_image_open(struct group_image *g, uint64_t bytes);
 void group_image_close(struct group_image *g);
 /* Adds a group drawn from a seed. */
 void group_random(struct group_image *g, uint64_t seed);
-/* Adds each elementwise row over each of its dtypes, each reduction in each form, scalars, labels, ranges. */
+/* Adds each elementwise row over each of its dtypes, each reduction in each form, scalars, labels, ranges,
+ * parts of stacks. */
 void group_handmade(struct group_image *g);
+/* An operand of a launch whose counter is in[counter], where that puts it. */
+struct operand group_moved(const struct group_image *g, const struct operand *in, const struct operand *o,
+                           uint16_t counter, int64_t turn);
 /* Computes a case in the image. */
 void group_reference(struct group_image *g, const struct kargs *k);
-/* Largest difference between two images as a part of what is allowed. */
-double group_difference(const struct group_case *c, const char *want, const char *got);
+/* Largest difference of the results in another image, as a part of what is allowed. */
+double group_difference(const struct group_image *g, const struct group_case *c, const char *got);
 
 #endif
