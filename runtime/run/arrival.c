@@ -1,5 +1,5 @@
-/* Going through the run block up to a phase: what others leave there, a ring of rows or values of a phase, is what a
- * step of it works on, and without it a loss may be no number. Nothing is reported or saved. */
+/* Going through the run block up to a phase: what others leave there, a ring of rows or values of a phase, is
+ * what a step of it works on, and without it a loss may be no number. Nothing is reported or saved. */
 #include "runtime/run/internal.h"
 
 enum { ARRIVAL_LAUNCHES = 1000 };
