@@ -110,12 +110,25 @@ static void forget_split(struct graph *g, const struct run_options *o, uint32_t 
 
 static enum status no_rows(struct collector *c, uint32_t i)
 {
-    const struct phase *p = &c->r->graph->phases.at[c->phase];
-    enum status st = diag_emit(c->r->sink, DIAG_E3109, p->outputs.at[i].span,
-                               "output `%s` of phase `%s` has no row axis and differs from launch to launch",
-                               p->outputs.at[i].name, p->name);
-    diag_help(c->r->sink, "an output whose first axis is the batch is joined over the launches; a metric is "
-                          "averaged");
+    const struct graph *g = c->r->graph;
+    const struct phase *p = &g->phases.at[c->phase];
+    struct type t = node_type(g, p->outputs.at[i].value);
+    enum status st =
+        diag_emit(c->r->sink, DIAG_E3109, p->outputs.at[i].span,
+                  "output `%s` of phase `%s`, %s, has no row axis and differs from launch to launch",
+                  p->outputs.at[i].name, p->name, type_text(g, &t));
+    int64_t lanes;
+    if (p->data && dim_is_const(&g->dims, p->b, &lanes)) {
+        diag_help(c->r->sink,
+                  "with `lanes` the rows of a launch are the number %lld: an output is joined over the "
+                  "launches where "
+                  "its first axis is just that, so leave other axes behind it; a metric is averaged",
+                  (long long)lanes);
+    } else {
+        diag_help(c->r->sink,
+                  "an output whose first axis is the batch is joined over the launches; a metric is "
+                  "averaged");
+    }
     return st;
 }
 
@@ -185,16 +198,18 @@ static void make_arrays(const struct collector *c, struct array_file *out)
 }
 
 /* The first axis of an output is the batch, or a whole multiple of it: rows of one sample stand together, as
- * after flatten(x, 0, 1). */
-static int64_t rows_of_each(struct graph *g, const struct phase *p, const struct node *n)
+ * after flatten(x, 0, 1). With lanes the batch is a number, of which others are multiples by accident: there
+ * it has to be that number. */
+static int64_t rows_of_each(const struct run *r, const struct phase *p, const struct node *n)
 {
+    struct graph *g = r->graph;
     int64_t times = 0, b;
     dim first = p->data && n->rank > 0 ? node_shape(g, n)[0] : 0;
-    if (!first || first == p->b || dim_is_const(&g->dims, p->b, &b)) { /* a number may be equal by accident */
+    if (!first || first == p->b || dim_is_const(&g->dims, p->b, &b)) {
         return first && first == p->b;
     }
     dim d = dim_div(&g->dims, first, p->b);
-    return d && dim_is_const(&g->dims, d, &times) ? times : 0;
+    return d && dim_eval(&g->dims, &r->plan->binding, d, &times) ? times : 0;
 }
 
 static enum status predict(struct run *r, uint32_t phase, struct arena *a, struct array_file *out)
@@ -204,9 +219,8 @@ static enum status predict(struct run *r, uint32_t phase, struct arena *a, struc
     c.bytes = arena_array(a, struct text, c.n);
     c.per_row = arena_array(a, int64_t, c.n);
     for (uint32_t i = 0; i < c.n; i++) {
-        const struct node *n = graph_node(r->graph, p->outputs.at[i].value);
         c.bytes[i].arena = a;
-        c.per_row[i] = rows_of_each(r->graph, p, n);
+        c.per_row[i] = rows_of_each(r, p, graph_node(r->graph, p->outputs.at[i].value));
     }
     const struct run_watch watch = {.launched = collect, .ctx = &c};
     r->watch = &watch;

@@ -84,6 +84,27 @@ last,first,old
 5,1,0
 10,1,0
 C
+# with lanes the batch is a number: a multiple of it is no rows
+cat >>s.gml <<'G'
+phase same on s{batch = 2, lanes = true} as d {
+    output last = d.last, pair = flatten(zeros([2, 3]) + 1.0, 0, 1)
+}
+phase many on s{batch = 2, lanes = true} as d {
+    output x = flatten(d.x, 0, 1)
+}
+phase flat on s{batch = 2} as d {
+    output x = flatten(d.x, 0, 1), last = d.last
+}
+G
+"$gmlrun" predict s.gml --phase same --device cpu -o same.npz >log 2>&1 || { cat log; exit 1; }
+"$gmlrun" inspect same.npz >log || exit 1
+grep -q "^last .* \[4\]" log && grep -q "^pair .* \[6\]" log || { cat log; exit 1; }
+"$gmlrun" predict s.gml --phase many --device cpu -o many.npz >log 2>&1 && { echo "six rows of two lanes"; exit 1; }
+grep -q "E3109.*f32.2.n, 2., has no row axis" log && grep -q "the rows of a launch are the number 2" log || { cat log; exit 1; }
+# else the batch is no number, and n rows of it, n being set at load, are a multiple
+"$gmlrun" predict s.gml --phase flat --device cpu -o flat.npz >log 2>&1 || { cat log; exit 1; }
+"$gmlrun" inspect flat.npz >log || exit 1
+grep -q "^x .* \[12, 2\]" log && grep -q "^last .* \[4\]" log || { cat log; exit 1; }
 # lanes over several epochs: what a lane has added up when it begins anew is nothing
 cat >l.gml <<'G'
 gml 1
