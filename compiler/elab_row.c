@@ -94,12 +94,12 @@ static struct value neutral(enum op op, enum dtype t)
         return num_value(0, true);
     }
 }
-/* How many elements of a value like `kept` the mask holds for, in the type of `kept`. */
+/* How many elements of a value like `kept` the mask holds for, in the type of `kept`; of bools in i32. */
 static struct value count_where(struct elab *e, struct value mask, struct value kept, struct bcall *c,
                                 struct value axis, bool keep)
 {
     struct type t = tensor_type(e, kept);
-    val ones = build_cast(&e->b, mask.node, t.dtype);
+    val ones = build_cast(&e->b, mask.node, t.dtype == DT_BOOL ? DT_I32 : t.dtype);
     struct value every = tensor_value(build_expand(&e->b, ones, t.rank, t.dim), kept.unit);
     return every.kind == V_TENSOR ? reduce_plain(e, OP_sum, every, c, axis, keep) : poison();
 }
@@ -118,7 +118,16 @@ static struct site mask_site(struct bcall *c, int i)
     s.operand[2] = NULL;
     return s;
 }
-/* A reduction over the elements where the mask holds. Of nothing it is 0, but for prod 1 and for all true. */
+/* What of nothing is 0, but would be the identity of the operator. */
+static bool needs_some(enum op op)
+{
+    return op == OP_amax || op == OP_amin || op == OP_all;
+}
+static struct value nothing(enum op op)
+{
+    return op == OP_all ? bool_value(false) : num_value(0, true);
+}
+/* A reduction over the elements where the mask holds. Of nothing it is 0 (all: false), and a product 1. */
 static struct value reduce_where(struct elab *e, enum op op, struct value x, struct value mask,
                                  struct bcall *c, struct value axis, bool keep)
 {
@@ -133,7 +142,7 @@ static struct value reduce_where(struct elab *e, enum op op, struct value x, str
         return poison();
     }
     struct value total = reduce_plain(e, op == OP_mean ? OP_sum : op, kept, c, axis, keep);
-    if (total.kind != V_TENSOR || (op != OP_mean && op != OP_amax && op != OP_amin)) {
+    if (total.kind != V_TENSOR || (op != OP_mean && !needs_some(op))) {
         return total;
     }
     struct value n = count_where(e, mask, kept, c, axis, keep);
@@ -141,9 +150,8 @@ static struct value reduce_where(struct elab *e, enum op op, struct value x, str
         n = elementwise(e, OP_max, (struct value[]){n, num_value(1, true)}, 2, &s);
         return elementwise(e, OP_div, (struct value[]){total, n}, 2, &s);
     }
-    struct value zero = num_value(0, true);
-    struct value some = elementwise(e, OP_gt, (struct value[]){n, zero}, 2, &s);
-    return elementwise(e, OP_where, (struct value[]){some, total, zero}, 3, &s);
+    struct value some = elementwise(e, OP_gt, (struct value[]){n, num_value(0, true)}, 2, &s);
+    return elementwise(e, OP_where, (struct value[]){some, total, nothing(op)}, 3, &s);
 }
 static struct value reduce_leaves(struct elab *e, enum op op, struct value x, struct bcall *c, bool keep,
                                   struct value mask);
@@ -162,15 +170,14 @@ static struct value reduce_tree(struct elab *e, enum op op, struct value x, stru
         return tree_reduce(e, op, x, &s);
     }
     bool truth = x.kind == V_TAGS ? x.is_bool : node_type(e->g, x.node).dtype == DT_BOOL;
-    struct value zero = num_value(0, true);
     struct value other = truth && op == OP_sum ? bool_value(false) : neutral(op, DT_F32);
     struct value kept = elementwise(e, OP_where, (struct value[]){mask, x, other}, 3, &s);
     struct value total = is_poison(kept) ? kept : tree_reduce(e, op, kept, &s);
-    if (is_poison(total) || (op != OP_amax && op != OP_amin)) {
+    if (is_poison(total) || !needs_some(op)) {
         return total;
     }
     struct value some = mask.kind == V_TENSOR ? mask : tree_reduce(e, OP_any, mask, &s);
-    return elementwise(e, OP_where, (struct value[]){some, total, zero}, 3, &s);
+    return elementwise(e, OP_where, (struct value[]){some, total, nothing(op)}, 3, &s);
 }
 static enum op combining(enum op op)
 {
@@ -456,7 +463,14 @@ static struct value from_top(struct elab *e, struct value x, int axis, const str
     top = elementwise(e, OP_where, (struct value[]){finite, top, num_value(0, true)}, 3, s);
     return elementwise(e, OP_sub, (struct value[]){x, top}, 2, s);
 }
-/* log_softmax(x) = x - logsumexp(x); where a mask leaves nothing of a row, 0. */
+/* x, and 0 where a mask left nothing of the row whose logsumexp is `total`. */
+static struct value without_nothing(struct elab *e, struct value total, struct value x, struct site *s)
+{
+    struct value none = num_value(-(double)INFINITY, false);
+    none = elementwise(e, OP_eq, (struct value[]){total, none}, 2, s);
+    return elementwise(e, OP_where, (struct value[]){none, num_value(0, true), x}, 3, s);
+}
+/* log_softmax(x) = x - logsumexp(x); where a mask leaves nothing of a row, both are 0. */
 static struct value run_logsumexp(struct elab *e, struct bcall *given)
 {
     int back[LIMIT_RANK], axis;
@@ -474,18 +488,13 @@ static struct value run_logsumexp(struct elab *e, struct bcall *given)
     }
     struct value total = x.kind == V_TENSOR ? row_result(e, &c, OP_logsumexp, x, axis) : poison();
     if (total.kind != V_TENSOR || sums) {
-        return total;
+        return masked && total.kind == V_TENSOR ? without_nothing(e, total, total, &s) : total;
     }
     struct type t = tensor_type(e, c.arg[0]);
     t.dim[axis] = dim_const(&e->g->dims, 1);
     total = tensor_value(build_reshape(&e->b, total.node, t.rank, t.dim), c.arg[0].unit | 1u << axis);
     struct value r = elementwise(e, OP_sub, (struct value[]){c.arg[0], total}, 2, &s);
-    if (masked) {
-        struct value nothing =
-            elementwise(e, OP_eq, (struct value[]){total, num_value(-(double)INFINITY, false)}, 2, &s);
-        r = elementwise(e, OP_where, (struct value[]){nothing, num_value(0, true), r}, 3, &s);
-    }
-    return r;
+    return masked ? without_nothing(e, total, r, &s) : r;
 }
 static struct value run_xent(struct elab *e, struct bcall *c)
 {

@@ -1,7 +1,7 @@
 gml 1
 # sum mean var std max min any all: every axis unless `axis` says which. argmax softmax logsumexp cumsum sort topk pick
-# xent: the last axis; concat, split: the last; stack, flip: named, default 0. `where` of nothing is 0; a product of
-# nothing is 1, and all of nothing hold.
+# xent: the last axis; concat, split: the last; stack, flip: named, default 0. `where` of nothing is 0, `all` of it
+# false; a product of nothing is 1.
 config N: dim = 2
 config K: dim = 3
 phase p {
@@ -34,7 +34,14 @@ phase p {
     output var_none = var(x, where = none)  #= f32[]: 0
     output std_none = std(x, where = none)  #= f32[]: 0
     output any_none = any(m, where = none)  #= bool[]: 0
-    output all_none = all(m, where = none)  #= bool[]: 1
+    output all_none = all(m, where = none)  #= bool[]: 0
+    output all_masked = all(m, where = m)  #= bool[]: 1
+    output all_rows = all(x > 3.5, axis = 1, where = m)  #= bool[N]: 0, 0
+    output all_row = all(x > 2, axis = 1, where = m)  #= bool[N]: 0, 1
+    output lse_none = logsumexp(x, mask = none)  #= f32[N]: 0, 0
+    output lse_row = logsumexp(0 * x, mask = m)  #= f32[N]: 0, 1.0986123
+    output log_softmax_none = log_softmax(x[0], mask = none[0])  #= f32[K]: 0, 0, 0
+    output max_int = max(iota(N), where = iota(N) > 5)  #= i32[]: 0
     output prod_none = prod(x, where = none)  #= f32[]: 1
     output mean_false = mean(x, where = false)  #= f32[]: 0
     output max_true = max(x, where = true)  #= f32[]: 5
