@@ -52,7 +52,8 @@ bool npy_is(const void *bytes, size_t n);
  * copied. */
 MUST_CHECK enum status npy_parse(const struct origin *o, const void *bytes, size_t n, struct array *x);
 /* Appends header and data. Fails with F3004 for a kind that npy does not have. */
-MUST_CHECK enum status npy_append(const struct origin *o, const struct array *x, struct text *to);
+void npy_append(const struct origin *o, const struct array *x, struct text *to);
+uint64_t npy_data_bytes(const struct array *x); /* behind the header that npy_append writes */
 
 /* -- inflate.c */
 enum {

@@ -1,6 +1,7 @@
 /* One npy array: the header is a Python dict literal, read by a small tokenizer and never by string search.
  */
 #include <string.h>
+#include "runtime/base/bf16.h"
 #include "runtime/format/internal.h"
 
 static const unsigned char magic[] = "\x93NUMPY";
@@ -256,12 +257,25 @@ enum status npy_parse(const struct origin *o, const void *bytes, size_t n, struc
     return ST_OK;
 }
 
-enum status npy_append(const struct origin *o, const struct array *x, struct text *to)
+/* NumPy has no bf16: each is an f32 without rounding. */
+static void append_wide(const struct array *x, struct text *to)
 {
-    const struct file_type_row *row = &file_types[x->type];
-    if (!row->npy) {
-        return format_error(o, DIAG_F3004, "npy has no element type for %s", row->name);
+    for (uint64_t i = 0; i < x->n_bytes / 2; i++) {
+        struct bf16 narrow;
+        memcpy(&narrow, (const char *)x->bytes + 2 * i, sizeof narrow);
+        float wide = bf16_widen(narrow);
+        text_append(to, (const char *)&wide, sizeof wide);
     }
+}
+
+uint64_t npy_data_bytes(const struct array *x)
+{
+    return x->type == FT_BF16 ? 2 * x->n_bytes : x->n_bytes;
+}
+
+void npy_append(const struct origin *o, const struct array *x, struct text *to)
+{
+    const struct file_type_row *row = &file_types[x->type == FT_BF16 ? FT_F32 : x->type];
     struct text dict = {.arena = o->arena};
     text_printf(&dict, "{'descr': '%s", row->npy);
     if (row->bytes == 0) {
@@ -279,6 +293,9 @@ enum status npy_append(const struct origin *o, const struct array *x, struct tex
     text_append(to, (const char *)version, 4);
     text_append(to, dict.at, dict.n);
     text_printf(to, "%*s\n", (int)(total - head - dict.n - 1), "");
-    text_append(to, x->bytes, (size_t)x->n_bytes);
-    return ST_OK;
+    if (x->type == FT_BF16) {
+        append_wide(x, to);
+    } else {
+        text_append(to, x->bytes, (size_t)x->n_bytes);
+    }
 }

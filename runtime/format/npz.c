@@ -85,10 +85,8 @@ enum status npy_write(const char *path, const struct array *x, struct diag_sink 
     struct arena *scratch = arena_new();
     struct origin o = {scratch, sink, path, ""};
     struct text to = {.arena = scratch};
-    enum status st = npy_append(&o, x, &to);
-    if (st == ST_OK) {
-        st = file_write(path, to.at, to.n, sink);
-    }
+    npy_append(&o, x, &to);
+    enum status st = file_write(path, to.at, to.n, sink);
     arena_free(scratch);
     return st;
 }
@@ -106,12 +104,12 @@ static void put_common(struct text *to, const char *name, const unsigned char *d
     text_append(to, (const char *)h, sizeof h);
 }
 
-static enum status append_member(const struct origin *o, const struct array *x, struct text *to,
-                                 struct text *central)
+static void append_member(const struct origin *o, const struct array *x, struct text *to,
+                          struct text *central)
 {
     struct text npy = {.arena = o->arena};
     const char *name = arena_printf(o->arena, "%s.npy", x->name);
-    TRY(npy_append(o, x, &npy));
+    npy_append(o, x, &npy);
     unsigned char tail[14] = {0};
     put_little(tail + 10, to->n, 4);
     text_append(central, "PK\1\2\24\0", 6);
@@ -122,7 +120,6 @@ static enum status append_member(const struct origin *o, const struct array *x, 
     put_common(to, name, (const unsigned char *)npy.at, npy.n);
     text_append(to, name, strlen(name));
     text_append(to, npy.at, npy.n);
-    return ST_OK;
 }
 
 /* Before anything is copied: all members are within what an npz without zip64 can say. Its records, the npy
@@ -137,7 +134,8 @@ static enum status check_sizes(const struct origin *o, const struct array *x, ui
             return format_error(o, DIAG_F3016, "a name of %zu bytes", name);
         }
         total += MEMBER_BYTES + 2 * name;
-        if (x[i].n_bytes > UINT32_MAX || (total += x[i].n_bytes) > UINT32_MAX) {
+        uint64_t data = npy_data_bytes(&x[i]);
+        if (data > UINT32_MAX || (total += data) > UINT32_MAX) {
             return format_error(o, DIAG_F3016, "an npz of more than 4 GiB");
         }
     }
@@ -154,7 +152,7 @@ static enum status build(const struct origin *o, const struct array *x, uint32_t
     for (uint32_t i = 0; i < n; i++) {
         struct origin in = *o;
         in.member = x[i].name;
-        TRY(append_member(&in, &x[i], to, &central));
+        append_member(&in, &x[i], to, &central);
     }
     unsigned char end[ZIP_END_BYTES] = {'P', 'K', 5, 6};
     put_little(end + 8, n, 2);

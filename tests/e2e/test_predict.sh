@@ -174,6 +174,20 @@ exits 3 "F4010" $predict --phase apply
 exits 0 "2 outputs" $predict --phase apply -o apply.npz
 exits 1 "E3109" $predict --phase mixed -o mixed.npz
 [ -e mixed.npz ] && fail "a refused prediction left its file"
+# bf16, which NumPy does not have
+printf 'gml 1\nphase predict { output y = bf16(f32(iota(4)) / 3) }\n' >narrow.gml
+for python in python3 /usr/bin/python3 none; do
+    "$python" -c "import numpy" 2>/dev/null && break
+done
+[ $python != none ] || fail "no python3 with NumPy: sh tools/setup.sh tests"
+for file in narrow.npz narrow.npy; do
+    exits 0 "1 output" "$bin/gmlrun" predict narrow.gml --device cpu -o $file
+    "$python" -c "
+import numpy as np
+y = np.load('$file')
+y = y if '$file'.endswith('npy') else y['y']
+assert y.dtype == np.float32 and y.tolist() == [0, 0.333984375, 0.66796875, 1], y" || fail "$file"
+done
 exits 0 "z.0,z.1" $predict --phase sample
 [ "$(wc -l <log)" = 5 ] || fail "four samples: $(cat log)"
 exits 2 "has no phase \`predict\`" $predict
