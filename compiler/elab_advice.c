@@ -60,6 +60,10 @@ static const struct word names[] = {
     {"Flatten", "`flatten(x, first, last)` merges axes"},
     {"optimizer", "the optimizer stands in `minimize loss = .. over net using opt.adamw{lr}`"},
     {"learning_rate", "declare it: `config learning_rate = 1e-3`"},
+    {"grad", "gradients are taken by `minimize loss = .. over net using ..`, for parameters alone and once"},
+    {"break",
+     "a scan does all its iterations: a carry says that a row is through, `next h = select(live, new, h)`"},
+    {"continue", "a scan does all its iterations: `select(c, new, h)` lets rows stay as they were"},
     {0},
 };
 static const struct word tensor_members[] = {

@@ -81,6 +81,16 @@ const char *habit_help(const struct parse *p, bool wants_comma, bool wants_over)
     if (p->first.kind == PHASE && p->before.kind == '{' && is_statement(p->last.kind)) {
         return "rows have a name, which stands before the block: phase p on d{batch = 32} as s { .. }";
     }
+    if (p->first.kind == PHASE && p->last.kind == ',' && !p->open.n) {
+        return "a phase has rows of one data set: put all members into its file; what is not rows is read by "
+               "`let x = "
+               "file(\"x.npy\")`";
+    }
+    if (p->last.kind == STOP && p->open.n) {
+        return "`stop when` leaves a `repeat` of `run`; a scan does all its iterations, and `select(live, "
+               "new, h)` lets rows "
+               "stay as they were";
+    }
     if (p->last.kind == FOR && p->open.n && p->first.at.start == p->last.at.start) {
         return "in `run`, `repeat (n) { .. }` repeats, and `train for 3 epochs` counts";
     }

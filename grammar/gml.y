@@ -29,7 +29,7 @@
 /* A node of kind k over the whole rule, with the given fields. */
 #define N(k, ...) ast_make(p, &(struct ast){.kind = AST_##k, .span = parse_span(p, yyloc), __VA_ARGS__})
 #define NAMED(text, at) .name = (text), .name_span = parse_span(p, at)
-#define BIN(text, l, r) N(BIN, .op = intern(p->names, text), .a = (l), .b = (r))
+#define BIN(text, l, r) lint_product(p, N(BIN, .op = intern(p->names, text), .a = (l), .b = (r)))
 #define LIST(x) ast_list_of(p, x)
 
 static int gmlyylex(GMLYYSTYPE *value, struct range *at, struct parse *p);
@@ -249,8 +249,8 @@ exprs: expr                                 { $$ = LIST($1); }
  | exprs ',' expr                           { $$ = $1; ast_push(p, &$$, $3); }
  ;
 expr: ex
- | expr PIPE postfix                        { $$ = N(PIPE, .a = $1, .b = $postfix); }
- | expr PIPE ID ':' postfix                 { $$ = N(PIPE, NAMED($ID, @ID), .a = $1, .b = $postfix); }
+ | expr PIPE postfix                        { $$ = lint_pipe(p, N(PIPE, .a = $1, .b = $postfix)); }
+ | expr PIPE ID ':' postfix                 { $$ = lint_pipe(p, N(PIPE, NAMED($ID, @ID), .a = $1, .b = $postfix)); }
  ;
 ex: postfix | scan
  | ex OR ex                                 { $$ = BIN("or", $1, $3); }

@@ -104,6 +104,10 @@ void ast_push_declared(struct parse *p, struct ast_list *list, struct ast *n);
 void ast_file_doc(struct parse *p);
 struct ast *ast_number(struct parse *p, const char *text, uint32_t n, struct range at);
 
+/* lint.c: what reads in two ways is warned of; each returns the node. */
+struct ast *lint_product(struct parse *p, struct ast *n);
+struct ast *lint_pipe(struct parse *p, struct ast *n);
+
 /* gml.l: the next raw token; kind 0 at the end. */
 int gml_scan(struct token *t, struct parse *p, void *scanner);
 const char *scan_string(struct parse *p, const char *text, uint32_t n, uint32_t at);

@@ -1,6 +1,7 @@
 /* plan_build: the steps of internal.h in order, and small lookups. */
 #include "runtime/base/bf16.h"
 #include "runtime/plan/internal.h"
+#include "runtime/plan/print.h"
 
 /* Not expressions of `run`, which are a few scalars: device and host ask them both, and must get the same
  * bits (runtime/run/segments.c). */
@@ -54,6 +55,33 @@ enum status plan_layout(const struct graph *g, const struct plan_options *o, str
     return s;
 }
 
+/* Rows written into a large state: what is copied with every launch for a few rows deserves to be known. */
+enum { LARGE_COPY = 1 << 20 };
+static bool is_large_update(const struct plan *p, const struct plan_copy *c)
+{
+    const struct phase *f = &p->graph->phases.at[p->variant[c->variant].phase];
+    const struct commit *to = &f->commits.at[c->commit];
+    return f->kind == PHASE_USER && c->bytes >= LARGE_COPY && !p->variant[c->variant].is_tail && !to->tree &&
+           (op_table[graph_node(p->graph, to->value)->op].flags & OPF_ROWS);
+}
+static void warn_of_copies(const struct plan *p, struct arena *a, struct diag_sink *sink)
+{
+    for (uint32_t i = 0; i < p->n_copy; i++) {
+        const struct plan_copy *c = &p->copy[i];
+        if (!is_large_update(p, c)) {
+            continue;
+        }
+        const struct phase *f = &p->graph->phases.at[p->variant[c->variant].phase];
+        const struct commit *to = &f->commits.at[c->commit];
+        diag_emit(sink, DIAG_W3102, to->span,
+                  "some rows of `%s` change, and all %s are copied in every launch of `%s`",
+                  p->graph->vars.at[to->var].key, bytes_text(a, c->bytes), f->name);
+        diag_note(sink, "%s", c->why);
+        diag_help(sink,
+                  "compute with the old value above this line, or read it in a phase that stands before");
+    }
+}
+
 enum status plan_build(const struct graph *g, const struct plan_options *o, struct arena *a,
                        struct diag_sink *sink, struct plan **out)
 {
@@ -61,6 +89,7 @@ enum status plan_build(const struct graph *g, const struct plan_options *o, stru
     struct plan *p;
     TRY(plan_layout(g, o, a, sink, &p));
     TRY(memory_check(p, o, sink));
+    warn_of_copies(p, a, sink);
     *out = p;
     return ST_OK;
 }
