@@ -88,10 +88,19 @@ static val as_type(struct rewrite *rw, val v, enum dtype t)
 
 /* -- one node */
 
+/* A stack of yields has their type. */
+static val yield_of(const struct graph *g, const struct node *n)
+{
+    return loop_yield(g, graph_node(g, node_inputs(g, n)[0]), (uint32_t)node_attrs(g, n)[0]);
+}
 static enum dtype wanted(const struct rewrite *rw, const struct node *n)
 {
     const struct narrow *w = rw->ctx;
     const val *in = node_inputs(rw->old, n);
+    if (n->op == OP_loop_out) {
+        val y = yield_of(rw->old, n);
+        return is_f32(rw, y) && w->kind[y] == KIND_NARROW ? DT_BF16 : DT_F32;
+    }
     enum rule p = rule_of((enum op)n->op);
     bool narrow = false, wide = false, pinned = false;
     for (uint32_t i = 0; i < n->n_in; i++) {
@@ -114,7 +123,7 @@ static bool is_neutral(const struct rewrite *rw, const struct node *n)
     if (n->op == OP_read) {
         return rw->old->vars.at[node_attrs(rw->old, n)[0]].kind == VAR_PARAM;
     }
-    bool all = rule_of((enum op)n->op) == RULE_FOLLOW && n->n_in > 0;
+    bool all = rule_of((enum op)n->op) == RULE_FOLLOW && n->n_in > 0 && n->op != OP_loop_out;
     for (uint32_t i = 0; i < n->n_in; i++) {
         all = all && (!is_f32(rw, in[i]) || w->kind[in[i]] == KIND_NEUTRAL);
     }
