@@ -82,5 +82,25 @@ GML_INLINE void segment_stops(struct segment_state *s, int holds)
 {
     s->leave = holds;
 }
+/* Each but BEGINS, for which every device takes the command in its own way. `value`: what STOPS looks at. */
+GML_INLINE int segment_step(int step, struct control *c, struct segment_state *s,
+                            const struct segment_node *n, const char *value, int is_f32)
+{
+    switch (step) {
+    case SEGMENT_ROUNDS:
+        return segment_round(c, s);
+    case SEGMENT_ENTERS:
+        return segment_enter(c, s, n);
+    case SEGMENT_TURNS:
+        return segment_turn(c, s, n);
+    case SEGMENT_ASKS:
+        return segment_asks(c, s, n);
+    case SEGMENT_STOPS:
+        segment_stops(s, segment_holds(value, is_f32));
+        return 0;
+    default:
+        return segment_goes_on(c, s);
+    }
+}
 
 #endif

@@ -67,29 +67,8 @@ __global__ void segment_kernel(char *arena, const __grid_constant__ struct segme
     wait_for_previous();
     struct control *c = (struct control *)(arena + p.control);
     struct segment_state *s = (struct segment_state *)(arena + p.state);
-    int yes = 0;
-    switch (p.step) {
-    case SEGMENT_BEGINS:
-        yes = segment_takes(arena, p, s);
-        break;
-    case SEGMENT_ROUNDS:
-        yes = segment_round(c, s);
-        break;
-    case SEGMENT_ENTERS:
-        yes = segment_enter(c, s, &p.node);
-        break;
-    case SEGMENT_TURNS:
-        yes = segment_turn(c, s, &p.node);
-        break;
-    case SEGMENT_ASKS:
-        yes = segment_asks(c, s, &p.node);
-        break;
-    case SEGMENT_STOPS:
-        segment_stops(s, segment_holds(arena + p.value, p.is_f32));
-        break;
-    default:
-        yes = segment_goes_on(c, s);
-    }
+    int yes = p.step == SEGMENT_BEGINS ? segment_takes(arena, p, s)
+                                       : segment_step(p.step, c, s, &p.node, arena + p.value, p.is_f32);
     if (p.condition) {
         cudaGraphSetConditional((cudaGraphConditionalHandle)p.condition, (unsigned)yes);
     }

@@ -5,6 +5,7 @@
  */
 #ifndef GML_TESTS_CUDA_FAKE_H
 #define GML_TESTS_CUDA_FAKE_H
+#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "kernels/cuda/functions.h"
@@ -199,30 +200,12 @@ static void fake_run_segment(const struct launch *l, char *arena)
     struct control *c = (struct control *)(void *)(arena + p.control);
     struct segment_state *s = (struct segment_state *)(void *)(arena + p.state);
     struct ring *ring = (struct ring *)(uintptr_t)p.ring;
-    bool yes = false;
-    switch ((enum segment_step)p.step) {
-    case SEGMENT_BEGINS:
+    int yes;
+    if (p.step == SEGMENT_BEGINS) {
         yes = segment_begin(c, s, &ring->command[s->launches++ % 2]);
         ring->begun = s->launches;
-        break;
-    case SEGMENT_ROUNDS:
-        yes = segment_round(c, s);
-        break;
-    case SEGMENT_ENTERS:
-        yes = segment_enter(c, s, &p.node);
-        break;
-    case SEGMENT_TURNS:
-        yes = segment_turn(c, s, &p.node);
-        break;
-    case SEGMENT_ASKS:
-        yes = segment_asks(c, s, &p.node);
-        break;
-    case SEGMENT_STOPS:
-        segment_stops(s, segment_holds(arena + p.value, p.is_f32));
-        break;
-    case SEGMENT_CHECKS:
-        yes = segment_goes_on(c, s);
-        break;
+    } else {
+        yes = segment_step((int)p.step, c, s, &p.node, arena + p.value, (int)p.is_f32);
     }
     fake_set_condition(p.condition, yes);
 }
@@ -798,6 +781,41 @@ static inline void fake_reset(void)
     fail_calls = 0;
     fail_at = -1;
     fail_code = 999;
+}
+
+/* -- a backend over it */
+static struct backend fake_backend;
+static const struct cuda_api *fake_opens;
+static inline enum status fake_open_cuda(const struct exec_options *o, struct exec **e, char *why, size_t n)
+{
+    return cuda_open(fake_opens, &fake_backend, o, e, why, n);
+}
+/* The fake anew, and the backend that opens it by `api`. */
+static inline void fake_start(const struct cuda_api *api, uint64_t memory)
+{
+    fake_reset();
+    fake.memory = memory;
+    fake_opens = api;
+    fake_backend = cuda_backend_functions;
+    fake_backend.open = fake_open_cuda;
+}
+/* With what the device says of itself: a plan is made for that. */
+static inline struct exec *fake_device(const struct exec_options *o, uint64_t memory, struct target *t)
+{
+    struct exec *e = NULL;
+    struct exec_device d;
+    char why[512] = "";
+    fake_start(&fake_api, memory);
+    ck_assert_msg(fake_backend.open(o, &e, why, sizeof why) == ST_OK, "%s", why);
+    ck_assert_int_eq(cuda_device(e, &d), ST_OK);
+    *t = d.target;
+    return e;
+}
+static inline void fake_prepare(struct exec *e, const struct plan *p, const char *what)
+{
+    ck_assert_int_eq(cuda_arena(e, p->device_bytes), ST_OK);
+    fake_arena_address = e->arena;
+    ck_assert_msg(cuda_prepare(e, p) == ST_OK, "%s: %s", what, cuda_error_text(e));
 }
 
 #endif

@@ -20,13 +20,6 @@ static struct plan_metric metric;
 static struct plan_buffer buffers[3];
 static uint32_t dying[2] = {0, 1}, die0[4] = {0, 0, 1, 2};
 static const int64_t axes[2] = {0, 1};
-static const struct cuda_api *open_api = &failing_api;
-static struct backend fake_backend;
-
-static enum status open_fake(const struct exec_options *o, struct exec **e, char *why, size_t n)
-{
-    return cuda_open(open_api, &fake_backend, o, e, why, n);
-}
 
 static struct operand matrix(uint64_t offset, int64_t rows, int64_t cols)
 {
@@ -64,7 +57,7 @@ static void make_ops(void)
 
 static void setup(void)
 {
-    fake_reset();
+    fake_start(&failing_api, 64 << 20);
     make_ops();
     metric = (struct plan_metric){"loss", METRIC_MEAN, operands[4]};
     phases[0] = (struct phase){.name = "init", .kind = PHASE_INIT};
@@ -95,9 +88,6 @@ static void setup(void)
                          .buffer = buffers,
                          .n_buffer = 3,
                          .persistent = PLANNED};
-    fake_backend = cuda_backend_functions;
-    fake_backend.open = open_fake;
-    open_api = &failing_api;
 }
 
 static void teardown(void)

@@ -3,16 +3,10 @@
 #include <glob.h>
 #include <pthread.h>
 #include <unistd.h>
-#include "compiler/compiler.h"
 #include "runtime/exec/cuda/cuda_nvrtc.h"
 #include "tests/cuda/fake_cuda.h"
+#include "tests/plan/model.h"
 #include "tests/suite.h"
-
-static struct backend fake_backend;
-static enum status open_fake(const struct exec_options *o, struct exec **e, char *why, size_t n)
-{
-    return cuda_open(&fake_api, &fake_backend, o, e, why, n);
-}
 
 struct kernel_text {
     const char *name, *text, *model;
@@ -24,31 +18,6 @@ static struct kernel_texts {
     uint32_t next; /* atomic */
     void *nvrtc;
 } all;
-
-static struct plan *plan_of(struct arena *a, const char *path, const struct target *t, bool fuse)
-{
-    struct diag_sink sink;
-    struct graph *g;
-    struct plan *p = NULL;
-    int64_t rows[16], split[LIMIT_PHASES][2] = {{0}};
-    diag_init(&sink, a, NULL);
-    for (int i = 0; i < 16; i++) {
-        rows[i] = 1797;
-    }
-    for (int i = 0; i < LIMIT_PHASES; i++) {
-        split[i][1] = 1437;
-    }
-    struct compile_options o = {.std_path = GML_SOURCE "/models/std"};
-    struct plan_options po = {
-        .data_rows = rows, .split_rows = (const int64_t(*)[2])split, .target = *t, .fuse = fuse};
-    enum status st = gml_compile(a, path, &o, &sink, &g);
-    st = st == ST_OK ? plan_build(g, &po, a, &sink, &p) : st;
-    if (st != ST_OK) {
-        diag_render(&sink, DIAG_HUMAN, false, stderr);
-    }
-    ck_assert_int_eq(st, ST_OK);
-    return p;
-}
 
 static void add_sources(struct arena *a, const struct exec *e, const char *model)
 {
@@ -71,21 +40,12 @@ static void add_sources(struct arena *a, const struct exec *e, const char *model
 /* Kernels of a step of the phase that is launched first. */
 static uint64_t prepare(struct arena *a, const char *path, bool fuse)
 {
-    struct exec *e;
-    struct exec_device d;
+    struct target t;
+    struct exec *e = fake_device(&(struct exec_options){.cache = "none"}, (uint64_t)4 << 30, &t);
     struct exec_counts n;
-    char why[512] = "";
-    fake_reset();
-    fake.memory = (uint64_t)4 << 30;
-    fake_backend = cuda_backend_functions;
-    fake_backend.open = open_fake;
-    ck_assert_int_eq(fake_backend.open(&(struct exec_options){.cache = "none"}, &e, why, sizeof why), ST_OK);
-    ck_assert_int_eq(cuda_device(e, &d), ST_OK);
-    d.target.groups = true;
-    struct plan *p = plan_of(a, path, &d.target, fuse);
-    ck_assert_int_eq(cuda_arena(e, p->device_bytes), ST_OK);
-    fake_arena_address = e->arena;
-    ck_assert_msg(cuda_prepare(e, p) == ST_OK, "%s: %s", path, cuda_error_text(e));
+    t.groups = true;
+    struct plan *p = model_plan(a, path, &t, fuse, 1797);
+    fake_prepare(e, p, path);
     uint32_t v = 0;
     while (cuda_runs_on_host(p, v)) {
         v++;

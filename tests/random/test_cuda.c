@@ -8,11 +8,6 @@
 
 enum { GRAPHS = 150 };
 
-static struct backend fake_backend;
-static enum status open_fake(const struct exec_options *o, struct exec **e, char *why, size_t n)
-{
-    return cuda_open(&fake_api, &fake_backend, o, e, why, n);
-}
 static struct plan *plan_of(uint64_t seed, struct arena *a, const struct target *t)
 {
     struct random_options o = {
@@ -27,21 +22,13 @@ static struct plan *plan_of(uint64_t seed, struct arena *a, const struct target 
 static int run_seed(uint64_t seed, bool eager)
 {
     struct arena *a = arena_new();
-    struct exec *e;
-    struct exec_device d;
-    char why[512] = "";
-    fake_reset();
-    fake.memory = (uint64_t)1 << 28;
-    fake_backend = cuda_backend_functions;
-    fake_backend.open = open_fake;
-    struct exec_options o = {.eager = eager};
+    struct target t;
+    struct exec *e = fake_device(&(struct exec_options){.eager = eager}, (uint64_t)1 << 28, &t);
     struct exec_counts n;
-    ck_assert_int_eq(fake_backend.open(&o, &e, why, sizeof why), ST_OK);
-    ck_assert_int_eq(cuda_device(e, &d), ST_OK);
-    struct plan *p = plan_of(seed, a, &d.target);
-    ck_assert_int_eq(cuda_arena(e, p->device_bytes), ST_OK);
-    fake_arena_address = e->arena;
-    ck_assert_msg(cuda_prepare(e, p) == ST_OK, "seed %u: %s", (unsigned)seed, cuda_error_text(e));
+    struct plan *p = plan_of(seed, a, &t);
+    char what[32];
+    snprintf(what, sizeof what, "seed %u", (unsigned)seed);
+    fake_prepare(e, p, what);
     fake.kernels = fake.n_trace = 0;
     ck_assert_msg(cuda_launch(e, p->n_variant - 1, true) == ST_OK, "seed %u: %s", (unsigned)seed,
                   cuda_error_text(e));

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "compiler/compiler.h"
 #include "kernels/codegen/internal.h"
 #include "kernels/vocab.h"
 #include "runtime/base/philox.h"
+#include "tests/plan/model.h"
 #include "tests/suite.h"
 #include "tools/random/groups.h"
 
@@ -172,23 +172,6 @@ START_TEST(drawn)
 END_TEST
 
 /* -- the groups of a whole model, each by itself: its operands hold random numbers */
-static struct plan *plan_of(struct arena *a, const char *path)
-{
-    static const int64_t no_rows[LIMIT_PHASES][2], rows[16];
-    struct diag_sink sink;
-    struct graph *g;
-    struct plan *p = NULL;
-    diag_init(&sink, a, NULL);
-    struct compile_options o = {.std_path = GML_SOURCE "/models/std"};
-    struct plan_options po = {.data_rows = rows,
-                              .split_rows = no_rows,
-                              .target = {.name = "cuda", .memory = IMAGE, .groups = true},
-                              .fuse = true};
-    ck_assert_int_eq(gml_compile(a, path, &o, &sink, &g), ST_OK);
-    ck_assert_int_eq(plan_build(g, &po, a, &sink, &p), ST_OK);
-    return p;
-}
-
 static void add_groups(struct group_image *g, const struct plan *p)
 {
     g->used = p->bytes;
@@ -270,7 +253,8 @@ static int check_model(const char *path)
     struct group_image g;
     uint64_t random = 1;
     group_image_open(&g, IMAGE);
-    struct plan *p = plan_of(g.memory, path);
+    const struct target t = {.name = "cuda", .memory = IMAGE, .groups = true};
+    struct plan *p = model_plan(g.memory, path, &t, true, 0);
     int turning = 0;
     add_groups(&g, p);
     struct codegen_kernel *k = make_kernels(&g);

@@ -12,21 +12,12 @@
 
 enum { IMAGE = 256 << 20 };
 static struct group_image image;
-static struct backend fake_backend;
 static char folder[64];
-
-static enum status open_fake(const struct exec_options *o, struct exec **e, char *why, size_t n)
-{
-    return cuda_open(&failing_api, &fake_backend, o, e, why, n);
-}
 
 static void setup(void)
 {
-    fake_reset();
-    fake.memory = (uint64_t)1 << 30;
+    fake_start(&failing_api, (uint64_t)1 << 30);
     group_image_open(&image, IMAGE);
-    fake_backend = cuda_backend_functions;
-    fake_backend.open = open_fake;
     strcpy(folder, "/tmp/gml_groups.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
 }
