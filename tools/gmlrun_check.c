@@ -5,17 +5,6 @@
 #include "runtime/graph/precision.h"
 #include "tools/gmlrun.h"
 
-static const char *shape_of(struct arena *a, int rank, const int64_t *size)
-{
-    struct text t = {.arena = a};
-    text_printf(&t, "[");
-    for (int i = 0; i < rank; i++) {
-        text_printf(&t, "%s%lld", i ? ", " : "", (long long)size[i]);
-    }
-    text_printf(&t, "]");
-    return t.at;
-}
-
 /* "[3, 7]" of a row-major index. */
 static const char *element_of(struct arena *a, int rank, const int64_t *size, int64_t at)
 {
@@ -24,7 +13,7 @@ static const char *element_of(struct arena *a, int rank, const int64_t *size, in
         index[i] = at % size[i];
         at /= size[i];
     }
-    return shape_of(a, rank, index);
+    return sizes_text(a, "", rank, index);
 }
 
 static const char *verdict_of(const struct gradcheck_row *r)
@@ -45,7 +34,7 @@ static void gradcheck_text(struct call *c, const struct gradcheck *k)
                "verdict");
         for (; r < end && strcmp(r->phase, l->phase) == 0 && strcmp(r->loss, l->loss) == 0; r++) {
             printf("%-30s %-16s %8lld %5lld %11.3g %11.3g %11.3g  %s\n", r->parameter,
-                   shape_of(c->arena, r->rank, r->dim), (long long)r->checked, (long long)r->kinks,
+                   sizes_text(c->arena, "", r->rank, r->dim), (long long)r->checked, (long long)r->kinks,
                    r->max_gradient, r->worst.at < 0 ? 0 : r->worst.error, r->max_relative, verdict_of(r));
         }
     }
@@ -76,7 +65,7 @@ static void gradcheck_json(struct call *c, const struct gradcheck *k)
         printf("%s{\"loss\": %s, \"parameter\": %s, \"shape\": %s, \"checked\": %lld, \"kinks\": %lld, "
                "\"wrong\": %lld, \"max_gradient\": %s, \"max_abs_error\": %s, \"max_rel_error\": %s}",
                i ? ", " : "", json_text(a, arena_printf(a, "%s.%s", r->phase, r->loss)),
-               json_text(a, r->parameter), shape_of(a, r->rank, r->dim), (long long)r->checked,
+               json_text(a, r->parameter), sizes_text(a, "", r->rank, r->dim), (long long)r->checked,
                (long long)r->kinks, (long long)r->wrong, number(a, r->max_gradient),
                number(a, r->worst.at < 0 ? 0 : r->worst.error), number(a, r->max_relative));
     }

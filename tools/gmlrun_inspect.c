@@ -35,17 +35,6 @@ static struct range range_of(const struct array *x)
     return r;
 }
 
-static const char *shape_of(struct arena *a, const struct array *x)
-{
-    struct text t = {.arena = a};
-    text_printf(&t, "[");
-    for (int i = 0; i < x->rank; i++) {
-        text_printf(&t, "%s%lld", i ? ", " : "", (long long)x->dim[i]);
-    }
-    text_printf(&t, "]");
-    return t.at;
-}
-
 static json_t *array_json(const struct array *x)
 {
     json_t *shape = json_array();
@@ -69,7 +58,7 @@ static json_t *array_json(const struct array *x)
 static void array_row(struct arena *a, const struct array *x)
 {
     printf("%-32s %-8s %-16s %12llu", x->name[0] ? x->name : "(one array)", file_type_name(x->type),
-           shape_of(a, x), (unsigned long long)x->n_bytes);
+           sizes_text(a, "", x->rank, x->dim), (unsigned long long)x->n_bytes);
     if (file_type_is_text(x->type)) {
         printf("  text%s%s\n", array_count(x) ? ", first: " : "",
                array_count(x) ? array_string(a, x, 0) : "");

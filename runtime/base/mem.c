@@ -269,3 +269,14 @@ void text_printf(struct text *t, const char *fmt, ...)
     va_end(args);
     text_append(t, s, n);
 }
+
+const char *sizes_text(struct arena *a, const char *type, int rank, const int64_t *size)
+{
+    struct text t = {.arena = a};
+    text_printf(&t, "%s[", type);
+    for (int i = 0; i < rank; i++) {
+        text_printf(&t, "%s%lld", i ? ", " : "", (long long)size[i]);
+    }
+    text_append(&t, "]", 1);
+    return t.at;
+}

@@ -69,5 +69,7 @@ struct text {
 };
 void text_append(struct text *t, const char *s, size_t n);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "f32[2, 3]" of a type's name, which may be empty. */
+const char *sizes_text(struct arena *a, const char *type, int rank, const int64_t *size);
 
 #endif

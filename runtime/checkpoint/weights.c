@@ -49,17 +49,6 @@ struct difference {
     VEC(const char *) rows;
 };
 
-static const char *shape_list(struct arena *a, const char *type, int rank, const int64_t *size)
-{
-    struct text t = {.arena = a};
-    text_printf(&t, "%s[", type);
-    for (int i = 0; i < rank; i++) {
-        text_printf(&t, "%s%lld", i ? ", " : "", (long long)size[i]);
-    }
-    text_printf(&t, "]");
-    return t.at;
-}
-
 static bool is_float(enum file_type t)
 {
     return t == FT_F16 || t == FT_BF16 || t == FT_F32 || t == FT_F64;
@@ -83,7 +72,7 @@ static void note_parameters(struct difference *d, const struct plan *p, const st
         }
         const struct operand *o = &p->var[v].view;
         const char *key = g->vars.at[v].key;
-        const char *want = shape_list(d->arena, dtype_name((enum dtype)o->dtype), o->rank, o->dim);
+        const char *want = sizes_text(d->arena, dtype_name((enum dtype)o->dtype), o->rank, o->dim);
         const struct array *x = array_find(f, key);
         const char *row = NULL;
         if (!x) {
@@ -91,7 +80,7 @@ static void note_parameters(struct difference *d, const struct plan *p, const st
         } else if (!same_shape(x, o) || !is_float(x->type)) {
             row = arena_printf(d->arena, "wrong %s %s: the model has %s, the file %s",
                                same_shape(x, o) ? "type " : "shape", key, want,
-                               shape_list(d->arena, file_type_name(x->type), x->rank, x->dim));
+                               sizes_text(d->arena, file_type_name(x->type), x->rank, x->dim));
         }
         if (row) {
             vec_push(d->arena, &d->rows, row);
@@ -106,7 +95,7 @@ static void note_unexpected(struct difference *d, const struct plan *p, const st
         if (!v || !is_kept(&p->graph->vars.at[v])) {
             const char *row = arena_printf(
                 d->arena, "unexpected  %s: the file has %s", f->at[i].name,
-                shape_list(d->arena, file_type_name(f->at[i].type), f->at[i].rank, f->at[i].dim));
+                sizes_text(d->arena, file_type_name(f->at[i].type), f->at[i].rank, f->at[i].dim));
             vec_push(d->arena, &d->rows, row);
         }
     }

@@ -96,17 +96,6 @@ static enum status does_not_fit(const struct data_set *d, const struct data_fiel
     return st;
 }
 
-static const char *shape_list(struct arena *a, int rank, const int64_t *size)
-{
-    struct text t = {.arena = a};
-    text_printf(&t, "[");
-    for (int i = 0; i < rank; i++) {
-        text_printf(&t, "%s%lld", i ? ", " : "", (long long)size[i]);
-    }
-    text_printf(&t, "]");
-    return t.at;
-}
-
 static int64_t row_elements(int rank, const int64_t *size)
 {
     int64_t n = 1;
@@ -128,8 +117,8 @@ static enum status wrong_shape(const struct data_set *d, const struct data_field
                                struct diag_sink *sink)
 {
     const struct array *x = s->at[0];
-    const char *file = shape_list(sink->arena, x->rank - 1, x->dim + 1);
-    const char *declared = shape_list(sink->arena, o->rank - 1, o->dim + 1);
+    const char *file = sizes_text(sink->arena, "", x->rank - 1, x->dim + 1);
+    const char *declared = sizes_text(sink->arena, "", o->rank - 1, o->dim + 1);
     const char *type = dtype_name((enum dtype)o->dtype);
     if (f->n_column) {
         enum status st = diag_emit(

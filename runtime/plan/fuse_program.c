@@ -216,14 +216,20 @@ static void domain_of(struct program *p, const struct operand *o)
     memcpy(p->dim, o->dim, sizeof p->dim);
 }
 
+/* What a draft does, at each point of its result. */
+static struct step draft_step(const struct draft *d, enum group_kind kind)
+{
+    return (struct step){.kind = (uint8_t)kind,
+                         .op = (uint16_t)d->op,
+                         .dtype = d->out.o.dtype,
+                         .node = d->node,
+                         .attr = d->attr,
+                         .n_attr = d->n_attr};
+}
+
 static void elem_program(const struct variant_build *v, const struct draft *d, struct program *p)
 {
-    struct step s = {.kind = GROUP_ELEM,
-                     .op = (uint16_t)d->op,
-                     .dtype = d->out.o.dtype,
-                     .node = d->node,
-                     .attr = d->attr,
-                     .n_attr = d->n_attr};
+    struct step s = draft_step(d, GROUP_ELEM);
     domain_of(p, &d->out.o);
     for (uint32_t i = 0; i < d->n_in; i++) {
         struct place at = in_domain(&d->in[i], p, same_axes);
@@ -272,12 +278,7 @@ static void reduce_program(const struct variant_build *v, const struct draft *d,
 
 static void source_program(const struct draft *d, struct program *p)
 {
-    struct step s = {.kind = GROUP_SCALAR,
-                     .op = (uint16_t)d->op,
-                     .dtype = d->out.o.dtype,
-                     .node = d->node,
-                     .attr = d->attr,
-                     .n_attr = d->n_attr};
+    struct step s = draft_step(d, GROUP_SCALAR);
     domain_of(p, &d->out.o);
     struct place to = in_domain(&d->out, p, same_axes);
     if (d->op == OP_iota || d->op == OP_ranges) {

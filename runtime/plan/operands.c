@@ -91,16 +91,10 @@ static bool reshape_strides(const struct operand *from, struct operand *to)
 static enum status misfit(struct variant_build *v, uint32_t node, const struct operand *from,
                           const struct operand *to, const char *what)
 {
-    struct text a = {.arena = v->b->scratch}, b = a;
-    for (int i = 0; i < from->rank; i++) {
-        text_printf(&a, "%s%lld", i ? ", " : "", (long long)from->dim[i]);
-    }
-    for (int i = 0; i < to->rank; i++) {
-        text_printf(&b, "%s%lld", i ? ", " : "", (long long)to->dim[i]);
-    }
+    const char *a = sizes_text(v->b->scratch, "", from->rank, from->dim),
+               *b = sizes_text(v->b->scratch, "", to->rank, to->dim);
     enum status st = diag_emit(v->b->sink, DIAG_E3106, graph_node(v->b->g, node)->span,
-                               "%s: [%s] does not fit [%s] with the sizes of this run", what, a.n ? a.at : "",
-                               b.n ? b.at : "");
+                               "%s: %s does not fit %s with the sizes of this run", what, a, b);
     diag_help(v->b->sink, "change one of the sizes these come from");
     return st;
 }

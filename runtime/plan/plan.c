@@ -1,5 +1,5 @@
 /* plan_build: the steps of internal.h in order, and small lookups. */
-#include "runtime/base/bf16.h"
+#include "runtime/base/number.h"
 #include "runtime/plan/internal.h"
 #include "runtime/plan/print.h"
 
@@ -108,25 +108,6 @@ void plan_fill_constants(const struct plan *p, void *arena)
 {
     for (uint32_t i = 0; i < p->n_constant; i++) {
         const struct plan_constant *c = &p->constant[i];
-        char *at = (char *)arena + c->offset;
-        float f32 = (float)c->value;
-        struct bf16 bf16 = bf16_round(f32);
-        switch ((enum dtype)c->dtype) {
-        case DT_F64:
-            memcpy(at, &c->value, 8);
-            break;
-        case DT_BF16:
-            memcpy(at, &bf16, 2);
-            break;
-        case DT_I32:
-            memcpy(at, &(int32_t){(int32_t)c->value}, 4);
-            break;
-        case DT_BOOL:
-            *at = c->value != 0;
-            break;
-        default:
-            memcpy(at, &f32, 4);
-            break;
-        }
+        number_put((char *)arena + c->offset, (enum dtype)c->dtype, 0, c->value);
     }
 }

@@ -229,26 +229,6 @@ static struct value *variables(struct run *r, struct record *k)
     return v;
 }
 
-static void put_number(void *to, enum dtype t, int64_t i, double x)
-{
-    switch (t) {
-    case DT_F32:
-        ((float *)to)[i] = (float)x;
-        return;
-    case DT_F64:
-        ((double *)to)[i] = x;
-        return;
-    case DT_BF16:
-        ((struct bf16 *)to)[i] = bf16_round((float)x);
-        return;
-    case DT_I32:
-        ((int32_t *)to)[i] = (int32_t)x;
-        return;
-    default:
-        ((unsigned char *)to)[i] = x != 0;
-    }
-}
-
 /* Weights and states of the other side, rounded where this one is narrower. */
 static enum status start_from(struct run *r, const struct record *k)
 {
@@ -256,7 +236,7 @@ static enum status start_from(struct run *r, const struct record *k)
         const struct value *from = &k->start[i];
         const struct operand *o = &r->plan->var[i].view;
         for (int64_t j = 0; from->bytes && j < from->n && j < operand_count(o); j++) {
-            put_number(r->image + o->offset, (enum dtype)o->dtype, j, number_at(from->bytes, from->dtype, j));
+            number_put(r->image + o->offset, (enum dtype)o->dtype, j, number_at(from->bytes, from->dtype, j));
         }
     }
     return upload(r);

@@ -219,13 +219,11 @@ static void json_parameters(const struct run *r, struct arena *a, FILE *out)
         if (g->vars.at[v].kind != VAR_PARAM) {
             continue;
         }
-        fprintf(out, "%s{\"name\": %s, \"dtype\": \"%s\", \"shape\": [", first ? "" : ", ",
-                json_text(a, g->vars.at[v].key), dtype_name((enum dtype)o->dtype));
-        for (int i = 0; i < o->rank; i++) {
-            fprintf(out, "%s%lld", i ? ", " : "", (long long)o->dim[i]);
-        }
+        fprintf(out, "%s{\"name\": %s, \"dtype\": \"%s\", \"shape\": %s", first ? "" : ", ",
+                json_text(a, g->vars.at[v].key), dtype_name((enum dtype)o->dtype),
+                sizes_text(a, "", o->rank, o->dim));
         int64_t n = operand_count(o);
-        fprintf(out, "], \"elements\": %lld, \"bytes\": %lld}", (long long)n,
+        fprintf(out, ", \"elements\": %lld, \"bytes\": %lld}", (long long)n,
                 (long long)(n * (int64_t)dtype_size((enum dtype)o->dtype)));
         first = false;
     }

@@ -1,7 +1,7 @@
 /* The state of a run, shared by the files of runtime/run. */
 #ifndef GML_RUN_INTERNAL_H
 #define GML_RUN_INTERNAL_H
-#include "runtime/base/bf16.h"
+#include "runtime/base/number.h"
 #include "runtime/base/seam.h"
 #include "runtime/run/run.h"
 
@@ -133,15 +133,6 @@ enum status no_phase(const struct graph *g, struct diag_sink *sink, const char *
 int user_phase(const struct graph *g, const char *name); /* -1 = none */
 /* focus.c: forgets what the phase does not need; data sets without use get no path. */
 void graph_focus(struct graph *g, uint32_t phase);
-/* Element i of contiguous values, as a number. */
-static inline double number_at(const void *from, enum dtype t, int64_t i)
-{
-    return t == DT_F32    ? (double)((const float *)from)[i]
-           : t == DT_F64  ? ((const double *)from)[i]
-           : t == DT_BF16 ? (double)bf16_widen(((const struct bf16 *)from)[i])
-           : t == DT_I32  ? ((const int32_t *)from)[i]
-                          : ((const unsigned char *)from)[i];
-}
 
 /* faults.c */
 enum status device_failed(struct run *r, enum status st);

@@ -13,17 +13,6 @@ struct filling {
     const char *path, *array;
 };
 
-static const char *shape_text(struct arena *a, const char *type, int rank, const int64_t *size)
-{
-    struct text t = {.arena = a};
-    text_printf(&t, "%s[", type);
-    for (int i = 0; i < rank; i++) {
-        text_printf(&t, "%s%lld", i ? ", " : "", (long long)size[i]);
-    }
-    text_printf(&t, "]");
-    return t.at;
-}
-
 static enum status no_array(struct run *r, const struct filling *f, const struct array_file *file)
 {
     struct span at = r->graph->vars.at[f->var].span;
@@ -60,9 +49,9 @@ static enum status check_shape(struct run *r, const struct filling *f, const str
     }
     struct arena *a = r->sink->arena;
     return diag_emit(r->sink, DIAG_F3103, r->graph->vars.at[f->var].span, "%s: %s stores %s, the %s is %s",
-                     f->what, f->path, shape_text(a, file_type_name(x->type), x->rank, x->dim),
+                     f->what, f->path, sizes_text(a, file_type_name(x->type), x->rank, x->dim),
                      r->graph->vars.at[f->var].file ? "type" : "draw",
-                     shape_text(a, dtype_name((enum dtype)to->dtype), to->rank, to->dim));
+                     sizes_text(a, dtype_name((enum dtype)to->dtype), to->rank, to->dim));
 }
 
 static void keep_hash(struct run *r, const struct filling *f, uint64_t hash)

@@ -35,25 +35,13 @@ static void move_replica(struct run *r, uint32_t i, bool out, bool parameters)
 
 /* -- the beginning */
 
-static void put_number(char *to, enum dtype t, uint32_t i, double x)
-{
-    if (t == DT_F64) {
-        ((double *)(void *)to)[i] = x;
-    } else if (t == DT_I32) {
-        ((int32_t *)(void *)to)[i] = (int32_t)x;
-    } else if (t == DT_BOOL) {
-        to[i] = x != 0;
-    } else {
-        ((float *)(void *)to)[i] = (float)x;
-    }
-}
 static void fill_lists(struct run *r)
 {
     for (uint32_t c = 0; c < r->graph->configs.n; c++) {
         const struct config *x = &r->graph->configs.at[c];
         uint32_t v = x->values ? graph_find_var(r->graph, arena_printf(r->arena, "set.%s", x->name)) : 0;
         for (uint32_t i = 0; v && i < r->graph->replicas; i++) {
-            put_number(r->image + r->plan->var[v].offset, r->graph->vars.at[v].type.dtype, i, x->values[i]);
+            number_put(r->image + r->plan->var[v].offset, r->graph->vars.at[v].type.dtype, i, x->values[i]);
         }
     }
 }

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include "compiler/compiler.h"
-#include "runtime/base/bf16.h"
+#include "runtime/base/number.h"
 #include "runtime/base/philox.h"
 #include "runtime/exec/exec.h"
 
@@ -107,21 +107,6 @@ static inline void finish(struct program *p)
     free(p->memory);
     arena_free(p->a);
 }
-static inline double element(const char *at, enum dtype t, int64_t i)
-{
-    switch (t) {
-    case DT_F64:
-        return ((const double *)at)[i];
-    case DT_F32:
-        return ((const float *)at)[i];
-    case DT_BF16:
-        return (double)bf16_widen(((const struct bf16 *)at)[i]);
-    case DT_I32:
-        return ((const int32_t *)at)[i];
-    default:
-        return ((const uint8_t *)at)[i];
-    }
-}
 /* Element i of an output of a phase. */
 static inline double output_at(struct program *p, const char *phase, const char *name, int64_t i)
 {
@@ -130,7 +115,7 @@ static inline double output_at(struct program *p, const char *phase, const char 
     for (uint32_t k = 0; k < f->outputs.n; k++) {
         if (!strcmp(f->outputs.at[k].name, name)) {
             ck_assert_int_lt(i, operand_count(&v->output[k]));
-            return element(p->memory + v->output[k].offset, (enum dtype)v->output[k].dtype, i);
+            return number_at(p->memory + v->output[k].offset, (enum dtype)v->output[k].dtype, i);
         }
     }
     ck_abort_msg("phase %s has no output %s", phase, name);
@@ -151,7 +136,7 @@ static inline double var_at(struct program *p, const char *key, int64_t i)
 {
     uint32_t v = graph_find_var(p->g, key);
     ck_assert_msg(v != 0, "no variable %s", key);
-    return element(p->memory + p->plan->var[v].offset, p->g->vars.at[v].type.dtype, i);
+    return number_at(p->memory + p->plan->var[v].offset, p->g->vars.at[v].type.dtype, i);
 }
 /* The output of phase `p` has exactly these elements, to a relative tolerance of 1e-5. */
 static inline void expect(struct program *p, const char *name, int64_t n, const double *want)

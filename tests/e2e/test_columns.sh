@@ -1,11 +1,6 @@
 #!/bin/sh
 # columns(..) from text to predictions: the example of the language page, and what is refused, where and with which exit code.
-set -u
-bin=$1/bin
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out" || exit 1
-bad=0
+. "$GML_SOURCE/tests/e2e/common.sh"
 awk '/^<!-- test: columns -->/ { open = 1; next } /^```gml/ && open == 1 { open = 2; next } /^```/ && open == 2 { exit } open == 2' \
     "$GML_SOURCE/grammar/README.md" >page.gml
 cat >weather.csv <<'C'

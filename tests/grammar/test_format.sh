@@ -1,19 +1,9 @@
 #!/bin/sh
 # gmlc fmt: a golden, and for every .gml file that parses: the same tree and comments, no change by a second time, also after
 # its blanks were taken away. Argument: the build folder.
-set -u
-gmlc=$1/bin/gmlc
+. "$GML_SOURCE/tests/e2e/common.sh"
+gmlc=$bin/gmlc
 here=$GML_SOURCE/tests/grammar
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "FAILED: $*"
-    failed=1
-}
-
 cp "$here/format_in.gml" in.gml
 "$gmlc" fmt in.gml || fail "fmt in.gml: exit $?"
 diff in.gml "$here/format_out.gml" || fail "format_in.gml becomes something else than format_out.gml"
@@ -52,4 +42,4 @@ while [ $n -gt 0 ]; do
     grep -o '#.*' before/$n.gml | grep -v '"' | tr -d ' \r' >comments
     grep -o '#.*' all/$n.gml | grep -v '"' | tr -d ' \r' | cmp -s - comments || fail "other comments: $(head -20 before/$n.gml)"
 done
-exit $failed
+exit $bad

@@ -1,17 +1,8 @@
 #!/bin/sh
 # gmlc as a program: options, exit codes, forms of output. Argument: the build folder.
-set -u
-gmlc=$1/bin/gmlc
+. "$GML_SOURCE/tests/e2e/common.sh"
+gmlc=$bin/gmlc
 here=$GML_SOURCE/tests/grammar
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "FAILED: $*"
-    failed=1
-}
 # expect CODE TEXT ARGUMENTS...: exit code, and a text on stdout or stderr
 expect() {
     code=$1 text=$2
@@ -82,4 +73,4 @@ expect 0 "train" "$model" --dump-after=autodiff
 expect 0 "planned as if every data set had" "$GML_SOURCE/models/digits.gml" --emit=mem --data digits=missing.npz
 expect 0 "phase eval, 360 rows" "$GML_SOURCE/models/digits.gml" --emit=mem
 expect 2 "no pass" "$model" --dump-after=nothing
-exit $failed
+exit $bad

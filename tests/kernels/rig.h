@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "kernels/kernel.h"
-#include "runtime/base/bf16.h"
+#include "runtime/base/number.h"
 #include "runtime/exec/host.h"
 
 /* ck_assert writes a record each time it holds, which is too slow inside loops over elements. */
@@ -79,40 +79,11 @@ static inline void *rig_at(struct rig *r, const struct operand *o)
 /* Element `i` in memory order from the operand's offset. */
 static inline void rig_set(struct rig *r, const struct operand *o, int64_t i, double x)
 {
-    void *at = rig_at(r, o);
-    switch (o->dtype) {
-    case DT_F32:
-        ((float *)at)[i] = (float)x;
-        break;
-    case DT_F64:
-        ((double *)at)[i] = x;
-        break;
-    case DT_BF16:
-        ((struct bf16 *)at)[i] = bf16_round((float)x);
-        break;
-    case DT_I32:
-        ((int32_t *)at)[i] = (int32_t)x;
-        break;
-    default:
-        ((uint8_t *)at)[i] = x != 0;
-        break;
-    }
+    number_put(rig_at(r, o), (enum dtype)o->dtype, i, x);
 }
 static inline double rig_get(struct rig *r, const struct operand *o, int64_t i)
 {
-    const void *at = rig_at(r, o);
-    switch (o->dtype) {
-    case DT_F32:
-        return (double)((const float *)at)[i];
-    case DT_F64:
-        return ((const double *)at)[i];
-    case DT_BF16:
-        return (double)bf16_widen(((const struct bf16 *)at)[i]);
-    case DT_I32:
-        return ((const int32_t *)at)[i];
-    default:
-        return ((const uint8_t *)at)[i];
-    }
+    return number_at(rig_at(r, o), (enum dtype)o->dtype, i);
 }
 /* Logical element i (row-major over the operand's dims), strides respected. */
 static inline int64_t rig_place(const struct operand *o, int64_t i)

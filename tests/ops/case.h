@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include "compiler/passes.h"
 #include "compiler/vjp.h"
+#include "runtime/base/number.h"
 #include "runtime/base/philox.h"
 #include "runtime/exec/exec.h"
 #include "tests/suite.h"
@@ -358,21 +359,7 @@ static inline void case_result(struct op_case *c, val r, bool loss)
 
 static inline void case_store(struct op_case *c, uint32_t var, int64_t i, double x)
 {
-    char *at = c->memory + c->plan->var[var].offset;
-    switch (c->g->vars.at[var].type.dtype) {
-    case DT_F64:
-        ((double *)at)[i] = x;
-        break;
-    case DT_F32:
-        ((float *)at)[i] = (float)x;
-        break;
-    case DT_I32:
-        ((int32_t *)at)[i] = (int32_t)x;
-        break;
-    default:
-        ((uint8_t *)at)[i] = x != 0;
-        break;
-    }
+    number_put(c->memory + c->plan->var[var].offset, c->g->vars.at[var].type.dtype, i, x);
 }
 static inline void case_store_all(struct op_case *c)
 {
@@ -414,17 +401,8 @@ static inline void case_run(struct op_case *c)
 /* Element i of output `k`. */
 static inline double case_output(const struct op_case *c, int k, int64_t i)
 {
-    const char *at = c->memory + c->variant->output[k].offset;
-    switch (c->variant->output[k].dtype) {
-    case DT_F64:
-        return ((const double *)at)[i];
-    case DT_F32:
-        return (double)((const float *)at)[i];
-    case DT_I32:
-        return ((const int32_t *)at)[i];
-    default:
-        return ((const uint8_t *)at)[i];
-    }
+    const struct operand *o = &c->variant->output[k];
+    return number_at(c->memory + o->offset, (enum dtype)o->dtype, i);
 }
 static inline double case_loss(struct op_case *c)
 {

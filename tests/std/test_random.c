@@ -107,7 +107,7 @@ static double *take_some(struct program *p, const char *name, int64_t n)
     }
     ck_assert(x && k < f->outputs.n && operand_count(&v->output[k]) == n);
     for (int64_t i = 0; i < n; i++) {
-        x[i] = element(p->memory + v->output[k].offset, (enum dtype)v->output[k].dtype, i);
+        x[i] = number_at(p->memory + v->output[k].offset, (enum dtype)v->output[k].dtype, i);
     }
     return x;
 }

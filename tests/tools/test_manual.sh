@@ -1,15 +1,6 @@
 #!/bin/sh
 # The option table drives --help, the manual pages and the completion of bash: each command and option is in all of them.
-set -u
-bin=$1/bin
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out" || exit 1
-bad=0
-fail() {
-    echo "$*"
-    bad=1
-}
+. "$GML_SOURCE/tests/e2e/common.sh"
 for program in gmlc gmlrun; do
     "$bin/$program" --manual >$program.1 || fail "$program --manual"
     "$bin/$program" --completion >$program.bash || fail "$program --completion"
