@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes tests/golden/std_layers.json: what the layers of models/std (nn, kan, cfc) must compute, in float64, by PyTorch.
+"""Makes tests/golden/std_layers.json: what the layers of models/std (nn, kan, cfc, and the distributions of rl) must compute, in float64, by PyTorch.
 
     apt-get install python3-torch python3-numpy && /usr/bin/python3 tools/make_golden_layers.py
 
@@ -171,20 +171,31 @@ def spline(x, t, k):
     return b
 
 
-def kan(G, k):
+def kan(G, k, layers=("",)):
     def f(p, training):
-        knots = -1 + 2 / G * (torch.arange(G + 2 * k + 1) - k)
-        edges = torch.einsum("bim,iom->bio", spline(p["x"], knots, k), p["spl"])
-        return (F.silu(p["x"])[..., None] * p["base"] + p["scale"] * edges).sum(1)
+        knots, x = -1 + 2 / G * (torch.arange(G + 2 * k + 1) - k), p["x"]
+        for at in layers:
+            edges = torch.einsum("bim,iom->bio", spline(x, knots, k), p[at + "spl"])
+            x = (F.silu(x)[..., None] * p[at + "base"] + p[at + "scale"] * edges).sum(1)
+        return x
 
     return f
 
 
-def cfc(mode, mixed=False):
-    """Hasani et al. 2022, equation 10, and the forms of its reference implementation."""
-    def step(p, x, h, dt):
-        z = 1.7159 * torch.tanh(0.666 * (torch.cat([x, h], -1) @ p["cell.bb.0.lin.w"] + p["cell.bb.0.lin.b"]))
-        lin = lambda n: z @ p[f"cell.{n}.w"] + p[f"cell.{n}.b"]
+def two_kans(I, H, O, M):
+    sizes = {"layers.0.kan.": (I, H), "layers.1.kan.": (H, O)}
+    return {at + k: s if k != "spl" else (*s, M) for at, s in sizes.items() for k in ("base", "scale", "spl")}
+
+
+def cfc(mode, mixed=False, depth=1, rows=None, heads=None, alone=False):
+    """Hasani et al. 2022, equation 10, and the forms of its reference implementation. rows: a mask of [2, 4]; heads: of the
+    weights of ff1 and ff2; alone: one step of the cell."""
+    def step(p, x, h, dt, at="cell."):
+        z = torch.cat([x, h], -1)
+        for n in range(depth):
+            z = 1.7159 * torch.tanh(0.666 * (z @ p[f"{at}bb.{n}.lin.w"] + p[f"{at}bb.{n}.lin.b"]))
+        part = lambda n: torch.tensor(heads) if heads is not None and n.startswith("ff") else 1.0
+        lin = lambda n: z @ (p[f"{at}{n}.w"] * part(n)) + p[f"{at}{n}.b"]
         if mode == "pure":
             a, tau = p["cell.a"], p["cell.tau"]
             return a - a * torch.exp(-dt * (tau.abs() + lin("ff1").abs())) * lin("ff1")
@@ -198,12 +209,15 @@ def cfc(mode, mixed=False):
         return torch.tanh(c) * torch.sigmoid(og), c
 
     def f(p, training):
+        if alone:
+            return step(p, p["x"], p["h"], p["dt"], "")
         h, c, ys = p["h"], p["c"], []
         for t in range(p["x"].shape[1]):
-            if mixed:
-                h, c = memory(p, p["x"][:, t], h, c)
-            h = step(p, p["x"][:, t], h, p["dt"][:, t])
-            ys.append(h)
+            u, v = memory(p, p["x"][:, t], h, c) if mixed else (h, c)
+            u = step(p, p["x"][:, t], u, p["dt"][:, t])
+            ys.append(u)
+            keep = torch.tensor(rows)[:, t, None] if rows else torch.tensor(True)
+            h, c = torch.where(keep, u, h), torch.where(keep, v, c)
         return torch.cat([torch.stack(ys, 1).reshape(-1), h.reshape(-1), c.reshape(-1)])
 
     return f
@@ -229,6 +243,26 @@ IMAGE = {"x": (2, 5, 6, 4)}
 MASK = "tensor([[true, false, true, true], [false, true, true, false]])"
 SEQUENCE = {"x": (2, 4, 4), "h": (2, 3)}
 STEP = {"x": (2, 4), "h": (2, 3)}
+ROWS = [[True, False, True, True], [False, True, True, False]]
+SPARSE = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+DEEP = {**BACKBONE, "cell.bb.1.lin.w": (5, 5), "cell.bb.1.lin.b": (5,)}
+PLAIN = {k.removeprefix("cell."): s for k, s in {**BACKBONE, **HEADS}.items()}
+
+
+def gaussian(p, training):
+    d = torch.distributions.Normal(p["x"], torch.exp(p["log_std"]))
+    return torch.cat([d.log_prob(p["a"]).sum(-1), d.entropy().sum(-1)])
+
+
+def choices(a):
+    def f(p, training):
+        d = torch.distributions.Categorical(logits=p["x"])
+        sums = [d.log_prob(torch.tensor(a)), d.entropy()]
+        return torch.cat([x.sum(-1) if x.dim() > 1 else x for x in sums])
+
+    return f
+
+
 # instance (None: no parameters), expression, inputs, parameters, the same in PyTorch; states with their first values
 CASES = [
     ("nn.Linear{3}", "net(x)", X, {"w": (4, 3), "b": (3,)}, lambda p, training: F.linear(p["x"], p["w"].T, p["b"])),
@@ -280,6 +314,15 @@ CASES = [
     ("cfc.CfC{3, units = 5}", "two(net(x, dt, (h = h, c = c)))", EVENTS, {**BACKBONE, **HEADS}, cfc("default")),
     ("cfc.CfC{3, units = 5, mode = \"no_gate\", mixed = true}", "two(net(x, dt, (h = h, c = c)))", EVENTS, {**BACKBONE, **HEADS, **MEMORY}, cfc("no_gate", True)),
     ("cfc.CfC{3, units = 5, mode = \"pure\"}", "two(net(x, dt, (h = h, c = c)))", EVENTS, PURE, cfc("pure")),
+    ("cfc.CfC{3, units = 5, depth = 2}", "two(net(x, dt, (h = h, c = c)))", EVENTS, {**DEEP, **HEADS}, cfc("default", depth=2)),
+    ("cfc.CfC{3, units = 5, mixed = true}", f"two(net(x, dt, (h = h, c = c), {MASK}))", EVENTS, {**BACKBONE, **HEADS, **MEMORY}, cfc("default", True, rows=ROWS)),
+    (f"cfc.Cell{{3, units = 5, mask = tensor({SPARSE})}}", "net(x, h, dt)", {"x": (2, 4), "h": (2, 3), "dt": (2, 1)}, PLAIN, cfc("default", heads=SPARSE, alone=True)),
+    ("kan.KAN{[4, 3, 2], G = 4, k = 2}", "net(x)", {"x": (5, 4)}, two_kans(4, 3, 2, 6), kan(4, 2, ("layers.0.kan.", "layers.1.kan."))),
+    ("nn.NoisyLinear{3}", "net(x, false)", {"x": (2, 4)}, {"w": (4, 3), "b": (3,), "sw": (4, 3), "sb": (3,)},
+     lambda p, training: F.linear(p["x"], p["w"].T, p["b"]) + 0 * p["sw"].sum() + 0 * p["sb"].sum()),
+    ("rl.Gaussian{3}", "concat(net.logprob(x, a), net.entropy(x))", {"x": (4, 3), "a": (4, 3)}, {"log_std": (3,)}, gaussian),
+    (None, "concat(rl.Categorical{}.logprob(x, tensor([1, 3])), rl.Categorical{}.entropy(x))", {"x": (2, 4)}, {}, choices([1, 3])),
+    (None, "concat(rl.Heads{}.logprob(x, tensor([[1, 3, 0], [2, 0, 1]])), rl.Heads{}.entropy(x))", {"x": (2, 3, 4)}, {}, choices([[1, 3, 0], [2, 0, 1]])),
 ]
 
 

@@ -1,6 +1,7 @@
-/* Layers, pooling and positions of models/std (nn, kan, cfc) in f64 on the CPU, against PyTorch
- * (tools/make_golden_layers.py): outputs in training to 1e-10 of max(1, |value|), gradients to 1e-8, and to
- * 1e-8 all parameters, inputs and states after five steps of Adam, and the outputs then, not in training. */
+/* Layers, pooling, positions and distributions of models/std (nn, kan, cfc, rl) in f64 on the CPU, against
+ * PyTorch (tools/make_golden_layers.py): outputs in training to 1e-10 of max(1, |value|), gradients to 1e-8,
+ * and to 1e-8 all parameters, inputs and states after five steps of Adam, and the outputs then, not in
+ * training. */
 #include "tests/std/golden.h"
 
 enum { STEPS = 5 };
@@ -30,7 +31,7 @@ static void write_program(struct text *t, json_t *c)
 {
     json_t *inputs = json_object_get(c, "inputs"), *shape;
     const char *name, *make = text_of(c, "make"), *over = *make ? "inputs, net" : "inputs", *comma = "";
-    text_printf(t, "gml 1\nimport nn\nimport kan\nimport cfc\nimport opt\nlayer Inputs() {\n");
+    text_printf(t, "gml 1\nimport nn\nimport kan\nimport cfc\nimport rl\nimport opt\nlayer Inputs() {\n");
     json_object_foreach(inputs, name, shape)
     {
         text_printf(t, "    param %s: f32[", name);

@@ -108,6 +108,22 @@ static const struct check {
      3,
      {22.24, -119.4, 0},
      0.02},
+    {"random actions: CartPole's lengths deviate by 11.84; Acrobot gives -498.9, Pendulum -1228.4",
+     "let cart = rl.Vector{envs.CartPole{}, 256}\nlet bot = envs.Acrobot{}\nlet arm = envs.Pendulum{}\n"
+     "phase p {\n    let r = scan (t in 0..500) { yield e = cart(rand.int([256], 2)) }\n"
+     "    let b = scan (t in 0..500; s = bot.start(512), g = zeros([512]), live = ones([512])) {\n"
+     "        let e = bot.move(s, rand.int([512], 3))\n        next s = e.s\n        next g = g + live * "
+     "e.reward\n"
+     "        next live = live * (1 - f32(e.terminated))\n    }\n"
+     "    let w = scan (t in 0..200; s = arm.start(1024), g = zeros([1024])) {\n"
+     "        let e = arm.move(s, rand.uniform([1024, 1], -2, 2))\n        next s = e.s\n        next g = g "
+     "+ "
+     "e.reward\n    }\n"
+     "    output r = stack([std(r.e.total, where = r.e.done), mean(b.g), mean(w.g), 1 - mean(b.live)])\n}\n",
+     "",
+     4,
+     {11.84, -498.9, -1228.4, 0.0158},
+     0.01},
     /* -- policy gradients */
     {"clipped objective, KL, share of clipped ratios",
      "phase p {\n    let a = tensor([1.0, -2.0, 0.5, 3.0])\n    let l = tensor([0.3, -0.1, -0.5, 0.05])\n"
@@ -208,6 +224,20 @@ static const struct check {
      "ssssss",
      17,
      {5.6, 4, 22.4, 0, 0, 0.81, 3, 3, 5, 1, 2, 3, 1, 2, 3, 1, 5},
+     0},
+    {"returns over three steps: a ring that still has the first",
+     "let ring = rl.Ring{(o: f32[1], a: i32, reward: f32, terminated: bool, truncated: bool, final_obs: "
+     "f32[1]), 8, 1}\n"
+     "state k: i32 = 0\nphase s {\n    let t = i32(zeros([1])) + k\n    let r = tensor([1.0, 2.0, 4.0, 8.0, "
+     "16.0, 32.0])\n"
+     "    ring.push((o = f32(t)[:, _], a = t, reward = r[t], terminated = t == 2, truncated = t == 4, "
+     "final_obs = f32(t + 1)[:, _]))\n"
+     "    next k = k + 1\n}\n"
+     "phase p {\n    let s = rl.nstep(ring, iota(4), i32(zeros([4])), 3, 0.9)\n"
+     "    output r = concat(s.R, s.G, s.next[:, 0])\n}\n",
+     "ssssss",
+     12,
+     {6.04, 5.6, 4, 22.4, 0, 0, 0, 0.81, 3, 3, 3, 5},
      0},
     {"noise on weights: products of squashed draws",
      "phase p {\n    let ei = nn.squash(tensor([0.25, -1.0]))\n    let eo = nn.squash(tensor([4.0, -0.09]))\n"
