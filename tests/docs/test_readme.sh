@@ -128,7 +128,7 @@ grep -v '^$' shown | diff - said
 
 cd "$GML_SOURCE"
 sh tools/make_operators.sh "$build" check
-gmlc fmt --check models/*.gml models/std/*.gml
+gmlc fmt --check models/*.gml models/std/*.gml tools/bench/*.gml tools/bench/models/*.gml
 sh tools/make_library.sh check
 sh tools/make_editor.sh check
 sh tools/make_readme.sh check
