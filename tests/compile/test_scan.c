@@ -361,6 +361,55 @@ START_TEST(test_assert)
 }
 END_TEST
 
+static int count_nodes(const struct program *p, const char *phase, const char *op)
+{
+    int n = 0;
+    for (uint32_t i = 1; i < p->g->nodes.n; i++) {
+        const struct node *x = graph_node(p->g, i);
+        n += x->phase == graph_find_phase(p->g, phase) && !strcmp(op_table[x->op].name, op);
+    }
+    return n;
+}
+/* A scan over an array of instances without a carry is one product over their stacked weights, a carry with a
+ * linear recurrence one linear_scan: no loop is left, and the numbers are those of the text written out. */
+START_TEST(test_without_loops)
+{
+    struct program p;
+    start(&p, "gml 1\nimport nn\nlayer Each{n: int, rolled: bool}(x: f32[B, I]) -> f32[n, B, 4] {\n"
+              "    let h = nn.Linear{4, init = far, bias = none}[n]\n"
+              "    if (rolled) {\n        let r = scan (g in h) { yield y = relu(g(x)) }\n        return "
+              "r.y\n    }\n"
+              "    return stack([relu(h[0](x)), relu(h[1](x)), relu(h[2](x))])\n}\n"
+              "fn far(s, i, o) = reshape(sin(3 * f32(iota(i * o))), s)\n"
+              "let one = Each{3, true}\nlet two = Each{3, false}\n"
+              "phase map {\n    let x = reshape(cos(f32(iota(14))), [2, 7])\n    output y = one(x)\n}\n"
+              "phase apart {\n    let x = reshape(cos(f32(iota(14))), [2, 7])\n    output y = two(x)\n}\n"
+              "phase back {\n    let k = reshape(sin(f32(iota(12))), [6, 2])\n"
+              "    let r = scan (dt in k + 1, kt in k, reverse = true; a = zeros([2])) {\n"
+              "        next a = dt + kt * a\n        yield y = dt + kt * a\n    }\n    output y = r.y, last "
+              "= r.a\n}\n");
+    ck_assert_int_eq(count_nodes(&p, "map", "matmul"), 1);
+    ck_assert_int_eq(count_nodes(&p, "apart", "matmul"), 3);
+    ck_assert_int_eq(count_nodes(&p, "back", "linear_scan"), 1);
+    ck_assert_int_eq(count_nodes(&p, "map", "loop") + count_nodes(&p, "back", "loop"), 0);
+    launch(&p, "map");
+    double mapped[24], a[2] = {0};
+    for (int i = 0; i < 24; i++) {
+        mapped[i] = output_at(&p, "map", "y", i);
+    }
+    launch(&p, "apart");
+    for (int i = 0; i < 24; i++) {
+        ck_assert_double_eq_tol(output_at(&p, "apart", "y", i), mapped[i], 1e-6);
+    }
+    launch(&p, "back");
+    for (int i = 11; i >= 0; i--) {
+        a[i % 2] = sin(i) + 1 + sin(i) * a[i % 2];
+        ck_assert_double_eq_tol(output_at(&p, "back", "y", i), a[i % 2], 1e-5);
+    }
+    ck_assert_double_eq_tol(output_at(&p, "back", "last", 1), a[1], 1e-5);
+    finish(&p);
+}
+END_TEST
 START_TEST(test_text)
 {
     struct program p;
@@ -395,6 +444,7 @@ int main(void)
     tcase_add_test(t, test_optimizer);
     tcase_add_loop_test(t, test_gradients, 0, N_MODELS);
     tcase_add_test(t, test_assert);
+    tcase_add_test(t, test_without_loops);
     tcase_add_test(t, test_text);
     return suite_run("scan", t, CK_FORK);
 }
