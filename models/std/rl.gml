@@ -167,19 +167,22 @@ fn nstep(ring, t: i32[K], c: i32[K], m, gamma) {
 ## Priorities for the rows * n places of a ring, place = row * n + environment: drawn in proportion to (|td| + eps)^alpha. Leaves lie in blocks
 ## whose sums are computed anew from the leaves, so that nothing drifts; rows * n must be a multiple of `block`. Schaul et al. 2016.
 ##
-## `pushed(row, m)` after a push: places of this row are not ready, those m - 1 rows before are, with the largest priority so far.
+## `pushed(row, m)` after a push: places of this row are not ready, those m - 1 rows before are, with the largest priority so far, once they were
+## written.
 ## `sample(K)` draws K places, one from each K-th of the mass: (ix: i32[K], p = their probabilities). `update(ix, td)` sets priorities.
 layer Priority{rows: dim, n: dim, alpha = 0.6, eps = 1e-6, block: int = 1024} {
     state leaf: f32[rows * n / block, block] = 0
     state mid: f32[rows * n / block]         = 0
     state top: f32                           = 1
+    state steps: i32                         = 0                        # written so far, at most `rows`
     fn written(p, ix) {
         let l = put(leaf, [ix // block, ix % block], p)
         return (leaf = l, mid = put(mid, ix // block, sum(l[ix // block], axis = -1)))
     }
     fn of(ix) = leaf[ix // block, ix % block]
     fn pushed(row, m) {
-        let ready = (row - (m - 1)) % rows * n + iota(n)
+        let ready = where(steps >= m - 1, (row - (m - 1)) % rows * n + iota(n), -1)  # -1: none was written that long ago
+        next steps = min(steps + 1, rows)
         let u = written(concat(zeros([n]), expand(top, [n])), concat(row * n + iota(n), ready))
         next leaf = u.leaf
         next mid = u.mid

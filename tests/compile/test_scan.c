@@ -410,6 +410,30 @@ START_TEST(test_without_loops)
     finish(&p);
 }
 END_TEST
+/* Gradients that a scan gathers over parts of a batch are those of the whole. */
+START_TEST(test_accumulated)
+{
+    struct program p;
+    start(&p,
+          "gml 1\nimport nn\nlayer Unit{D: dim}(x: f32[B, D]) -> f32[B, D] {\n"
+          "    return x + (x |> l: nn.Linear{D} |> tanh)\n}\n"
+          "layer Deep{D: dim, n: int}(x: f32[B, D]) -> f32[B, D] {\n    let blocks = Unit{D}[n]\n"
+          "    let r = scan (b in blocks; x = x) { next x = b(x) }\n    return r.x\n}\n"
+          "layer seen(p, g) {\n    state all: p = 0\n    next all = g\n    return p\n}\n"
+          "let net = Deep{4, 3}\nlet parts = seen{}\nlet whole = seen{}\n"
+          "fn rows() = reshape(sin(f32(iota(32))), [8, 4])\n"
+          "phase one {\n    let r = scan (xb in unflatten(rows(), 0, [4, 2])) { yield l = mean(net(xb)^2) }\n"
+          "    minimize loss = mean(r.l) over net using parts\n}\n"
+          "phase two { minimize loss = mean(net(rows())^2) over net using whole }\n"
+          "phase p { output off = max(abs(parts.all - whole.all)), size = max(abs(whole.all)) }\n");
+    launch(&p, "one");
+    launch(&p, "two");
+    launch(&p, "p");
+    ck_assert_double_gt(output_at(&p, "p", "size", 0), 0.05);
+    ck_assert_double_lt(output_at(&p, "p", "off", 0), 1e-6);
+    finish(&p);
+}
+END_TEST
 START_TEST(test_text)
 {
     struct program p;
@@ -444,6 +468,7 @@ int main(void)
     tcase_add_test(t, test_optimizer);
     tcase_add_loop_test(t, test_gradients, 0, N_MODELS);
     tcase_add_test(t, test_assert);
+    tcase_add_test(t, test_accumulated);
     tcase_add_test(t, test_without_loops);
     tcase_add_test(t, test_text);
     return suite_run("scan", t, CK_FORK);

@@ -150,6 +150,34 @@ same "$GML_SOURCE/models/ppo_cartpole.gml" --set rounds=3 --threads 1
 same "$GML_SOURCE/models/ppo_cartpole.gml" --set rounds=3 --set target_kl=1e-5 --steps 23 --threads 1
 same "$GML_SOURCE/models/dqn_cartpole.gml" --set rounds=60 --set warm=30 --threads 1
 
+# `when` drops the update, `stop when` leaves: of four updates two are launched and one is applied, in each round
+cat >early.gml <<'G'
+gml 1
+import opt
+layer W() {
+    param w: f32[] = 0
+    return w
+}
+let net = W{}
+state from: f32 = 0
+phase collect { next from = net.w }
+phase update {
+    let moved = abs(net() - from)
+    minimize loss = -net() over net using opt.sgd{1.0} when moved < 0.5
+    metric moved = moved using last
+}
+phase show { metric w = net.w using last }
+run {
+    repeat (3) {
+        collect
+        repeat (4) { update; stop when update.moved >= 0.5 }
+    }
+    show
+}
+G
+rm -rf early
+"$gmlrun" train early.gml --device cpu --log-every 1 -q --out early >/dev/null 2>log || { cat log; exit 1; }
+grep -q '"show.w": 3}, "steps": 6,' early/metrics.jsonl || { echo "when and stop when: $(cat early/metrics.jsonl)"; exit 1; }
 # A round of 1 + 20 steps, `stop when` inside, is one launch; so is the evaluation behind the rounds.
 rm -rf many
 "$gmlrun" train "$GML_SOURCE/models/ppo_cartpole.gml" --device cpu -q --out many --set rounds=3 --steps-per-launch 21 --audit >/dev/null 2>log || { cat log; exit 1; }

@@ -1,6 +1,7 @@
-/* models/std/rl.gml and envs.gml in f64 on the CPU against numbers computed from the published equations:
- * steps of the environments (Gymnasium's dynamics), losses, targets and priorities. The numbers have 9
- * decimals or more, so the tolerance is 2e-9 of max(1, |value|) where a case does not say another. */
+/* models/std/rl.gml, envs.gml and what kan.gml refits in f64 on the CPU against numbers computed from the
+ * published equations: steps of the environments (Gymnasium's dynamics), losses, targets and priorities. The
+ * numbers have 9 decimals or more, so the tolerance is 2e-9 of max(1, |value|) where a case does not say
+ * another. */
 #include "tests/std/golden.h"
 
 enum { MOST = 40 };
@@ -204,9 +205,10 @@ static const struct check {
     {"priorities stay where the error is no number, and of rows in the making",
      "let per = rl.Priority{6, 1, eps = 0.0, block = 3}\n"
      "phase s { per.update(iota(6), tensor([0.5, 0.0, 2.0, 1.0, 0.25, 0.0])) }\n"
-     "phase t { per.update(tensor([2, 3]), sqrt(tensor([-1.0, 16.0]))) }\nphase u { per.pushed(0, 2) }\n"
+     "phase t { per.update(tensor([2, 3]), sqrt(tensor([-1.0, 16.0]))) }\nphase v { per.pushed(5, 2) "
+     "}\nphase u { per.pushed(0, 2) }\n"
      "phase p { output r = concat(flatten(per.leaf, 0, -1), sum(per.mid)[_], per.top[_]) }\n",
-     "stu",
+     "stvu",
      8,
      {0, 0, 1.5157166, 2.2973967, 0.4352753, 2.2973967, 6.5457853, 2.2973967},
      5e-8},
@@ -238,6 +240,52 @@ static const struct check {
      "ssssss",
      12,
      {6.04, 5.6, 4, 22.4, 0, 0, 0, 0.81, 3, 3, 3, 5},
+     0},
+    {"a ring and its priorities, 20 steps long: what may begin a window of three, and exact sums of blocks",
+     "let ring = rl.Ring{f32, 8, 2}\nlet per = rl.Priority{8, 2, block = 4}\nstate k: i32 = 0\nstate bad: "
+     "i32 = "
+     "0\n"
+     "phase s {\n    ring.push(f32(zeros([2])) + f32(k))\n    per.pushed(ring.head, 3)\n    next k = k + "
+     "1\n}\n"
+     "phase c {\n    let t = k - 1\n    let held = t - (t - iota(8)) % 8            # the step that a row "
+     "holds\n"
+     "    let valid = held >= 0 and held + 2 <= t\n"
+     "    let has = flatten(per.leaf, 0, 1) > 0\n    let want = flatten(transpose(stack([valid, valid])), 0, "
+     "1)\n"
+     "    let rows = where(held >= 0, f32(held), 0)\n"
+     "    next bad = bad + sum(has != want) + sum(per.mid != sum(per.leaf, axis = 1)) + sum(ring.buf[:, 0] "
+     "!= rows)\n"
+     "}\n"
+     "phase p { output r = f32(stack([bad, k])) }\n",
+     "scscscscscscscscscscscscscscscscscscscsc",
+     2,
+     {0, 20},
+     0},
+    {"priorities in two levels are one long sum; none of probability 0 is drawn",
+     "let per = rl.Priority{64, 4, block = 16}\nphase s { per.update(rand.int([32], 256), "
+     "rand.uniform([32])) }\n"
+     "phase p {\n    let u = rand.uniform([2000])\n    let all = flatten(per.leaf, 0, 1)\n    let ix = "
+     "per.draw(u).ix\n"
+     "    output r = f32(stack([sum(ix != search(cumsum(all), u * sum(all))), sum(all[ix] <= 0)]))\n}\n",
+     "ssssss",
+     2,
+     {0, 0},
+     0},
+    {"splines refitted: the same function, also with columns that hardly vary, and knots that ascend",
+     "let net = kan.Layer{3, 4}\nphase a { output y = net(zeros([1, 3])) }\nphase s { next net.spl = 0.3 * "
+     "rand.normal(shape(net.spl)) }\n"
+     "fn some() = rand.uniform([512, 3], -1, 1)\n"
+     "fn flat(x) = stack([0 * x[:, 0], max(x[:, 1], 0), x[:, 2]], axis = 1)\n"
+     "state off: f32[2] = 0\n"
+     "phase t {\n    let x = some()\n    let y = net(x)\n    next off[0] = sqrt(sum((net.refit(x) - y)^2) / "
+     "sum(y^2))\n}\n"
+     "phase u {\n    let x = flat(some())\n    next off[1] = f32(sum(not isfinite(net.refit(x))))\n}\n"
+     "phase p {\n    let g = net.grid\n    let y = net(flat(some()))\n"
+     "    output r = f32(stack([off[0] < 0.05, off[0] > 0, off[1] == 0, min(g[:, 1:] - g[:, :-1]) > 0, "
+     "all(isfinite(y)), all(isfinite(net.spl))]))\n}\n",
+     "astu",
+     6,
+     {1, 1, 1, 1, 1, 1},
      0},
     {"noise on weights: products of squashed draws",
      "phase p {\n    let ei = nn.squash(tensor([0.25, -1.0]))\n    let eo = nn.squash(tensor([4.0, -0.09]))\n"
@@ -311,7 +359,8 @@ START_TEST(numbers_are_those_of_the_equations)
     const struct check *c = &checks[_i];
     char text[4096], phase[2] = "";
     struct program p;
-    snprintf(text, sizeof text, "gml 1\nimport rl\nimport envs\nimport nn\nimport opt\n%s", c->text);
+    snprintf(text, sizeof text, "gml 1\nimport rl\nimport envs\nimport nn\nimport kan\nimport opt\n%s",
+             c->text);
     start_f64(&p, text);
     for (const char *l = c->launches; *l; l++) {
         phase[0] = *l;
