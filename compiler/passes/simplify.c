@@ -1,7 +1,8 @@
 /* Algebra on single nodes. A rewrite keeps every bit of the result, with three exceptions that are wanted:
- *   x + 0 is x also for x = -0 (which would become +0),
+ *   x + 0 is x also for x = -0 (which would become +0), and so is what stands side by side in a sum,
  *   x ^ 2, x ^ 3 and x ^ -1 are products and a quotient instead of pow(), whose last bit may differ,
  *   the sum over axes of size 1 is its only element also when that is -0.
+ * Values in zeros that do not meet, added up, are joined (the gradients of the parts of a value).
  * x * 0 is not 0: x may be infinite or NaN. Only integers lose it.
  */
 #include <math.h>
@@ -73,6 +74,8 @@ static val by_identity(struct rewrite *rw, const struct node *n)
 
 /* -- one operand is a certain node */
 
+enum { PARTS = 16 }; /* that a sum joins at once, of either side */
+
 /* The input of v if v is an `op` with one input, else 0. */
 static val under(const struct rewrite *rw, val v, enum op op)
 {
@@ -84,9 +87,95 @@ static val simplify_neg(struct rewrite *rw, const struct node *n)
     (void)n;
     return under(rw, rw->in[0], OP_neg);
 }
+
+/* A box in zeros. */
+struct padded {
+    val in;
+    struct type t; /* of `in` */
+    const dim *start;
+};
+static bool padded_of(const struct rewrite *rw, val v, struct padded *p)
+{
+    const struct node *n = graph_node(rw->g, v);
+    bool whole = n->op == OP_pad;
+    for (int i = 0; whole && i < n->rank; i++) {
+        whole = node_attrs(rw->g, n)[i] == 1;
+    }
+    if (whole) {
+        p->in = node_inputs(rw->g, n)[0];
+        p->t = node_type(rw->g, p->in);
+        p->start = node_dims(rw->g, n);
+    }
+    return whole;
+}
+/* The only axis along which the two lie apart, y right behind x; -1: there is none. */
+static int axis_behind(const struct rewrite *rw, const struct padded *x, const struct padded *y)
+{
+    int axis = -1;
+    for (int i = 0; i < x->t.rank; i++) {
+        if (x->start[i] == y->start[i] && x->t.dim[i] == y->t.dim[i]) {
+            continue;
+        }
+        if (axis >= 0 || dim_add(&rw->g->dims, x->start[i], x->t.dim[i]) != y->start[i]) {
+            return -1;
+        }
+        axis = i;
+    }
+    return axis;
+}
+static bool whole_box(const struct rewrite *rw, val v, const dim *start, const struct type *t)
+{
+    struct type x = node_type(rw->g, v);
+    bool whole = true;
+    for (int i = 0; i < t->rank && whole; i++) {
+        int64_t from;
+        whole = x.dim[i] == t->dim[i] && dim_is_const(&rw->g->dims, start[i], &from) && from == 0;
+    }
+    return whole;
+}
+/* The parts of a value that is joined along the axis, else itself. */
+static uint32_t parts_of(const struct rewrite *rw, val v, int axis, val *out)
+{
+    const struct node *n = graph_node(rw->g, v);
+    bool joined = n->op == OP_concat && node_attrs(rw->g, n)[0] == axis && n->n_in <= PARTS;
+    memcpy(out, joined ? node_inputs(rw->g, n) : &v, (joined ? n->n_in : 1) * sizeof v);
+    return joined ? n->n_in : 1;
+}
+static val joined(struct rewrite *rw, const struct padded *x, const struct padded *y, const struct type *t)
+{
+    val part[2 * PARTS];
+    dim start[LIMIT_RANK];
+    int64_t step[LIMIT_RANK];
+    int axis = axis_behind(rw, x, y);
+    if (axis < 0) {
+        return 0;
+    }
+    uint32_t n = parts_of(rw, x->in, axis, part);
+    n += parts_of(rw, y->in, axis, part + n);
+    for (int i = 0; i < t->rank; i++) {
+        start[i] = x->start[i];
+        step[i] = 1;
+    }
+    val v = build_concat(&rw->b, part, n, axis);
+    return v ? whole_box(rw, v, start, t) ? v : build_pad(&rw->b, v, start, step, t) : 0;
+}
+static val add_padded(struct rewrite *rw)
+{
+    struct padded x, y;
+    struct type t = node_type(rw->g, rw->in[0]);
+    if (!padded_of(rw, rw->in[0], &x) || !padded_of(rw, rw->in[1], &y)) {
+        return 0;
+    }
+    val v = joined(rw, &x, &y, &t);
+    return v ? v : joined(rw, &y, &x, &t);
+}
 static val simplify_add(struct rewrite *rw, const struct node *n)
 {
     (void)n;
+    val both = add_padded(rw);
+    if (both) {
+        return both;
+    }
     val x = under(rw, rw->in[0], OP_neg), y = under(rw, rw->in[1], OP_neg);
     return y ? build_2(&rw->b, OP_sub, rw->in[0], y) : x ? build_2(&rw->b, OP_sub, rw->in[1], x) : 0;
 }

@@ -82,7 +82,27 @@ static bool step_through_one(const struct run *r, struct element *e)
     return true;
 }
 
-/* The element in what views and copies show. */
+/* In the part of a joined value. */
+static bool step_into_part(const struct run *r, struct element *e)
+{
+    const struct node *n = graph_node(r->g, e->node);
+    int64_t axis = node_attrs(r->g, n)[0];
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        int64_t dims[LIMIT_RANK];
+        uint32_t in = node_inputs(r->g, n)[k];
+        if (!run_dims(r, graph_node(r->g, in), dims)) {
+            return false;
+        }
+        if (e->index[axis] < dims[axis]) {
+            e->node = in;
+            return true;
+        }
+        e->index[axis] -= dims[axis];
+    }
+    return false;
+}
+
+/* The element in what views and copies show, and in what was joined. */
 static bool step_down(const struct run *r, struct element *e)
 {
     const struct node *n = graph_node(r->g, e->node);
@@ -92,6 +112,9 @@ static bool step_down(const struct run *r, struct element *e)
     if (n->op == OP_copy) {
         e->node = node_inputs(r->g, n)[0];
         return true;
+    }
+    if (n->op == OP_concat) {
+        return step_into_part(r, e);
     }
     if (n->op == OP_pack && n->rank == 1) { /* of replicas it is a launch */
         return run_step_pack(r, e);
@@ -380,13 +403,88 @@ static bool extents_meet(struct extent a, struct extent b)
     return a.from < b.end && b.from < a.end && a.from < a.end && b.from < b.end;
 }
 
-/* Of all parts of the stack of a turning store. */
+static int64_t stored_count(const struct operand *o)
+{
+    int64_t n = 1;
+    for (int a = 0; a < o->rank; a++) {
+        n *= o->dim[a];
+    }
+    return n;
+}
+/* Whether a store is one part of a joined value, and the number of those in front of it that are, too. */
+static bool is_part(const struct tour *t, uint16_t i, uint16_t *before)
+{
+    const struct node *n = graph_node(t->r->g, t->g->store[i].node);
+    int64_t dims[LIMIT_RANK], all = 1;
+    bool part = n->op == OP_concat && n->n_in > 1 && run_dims(t->r, n, dims);
+    for (int a = 0; a < n->rank && part; a++) {
+        all *= dims[a];
+    }
+    part = part && stored_count(&t->op->k.out[i]) * n->n_in == all;
+    *before = 0;
+    for (uint16_t x = i; part && x-- > 0 && t->g->store[x].node == t->g->store[i].node;) {
+        ++*before;
+    }
+    return part;
+}
+/* Whether `n` operands, each `apart` elements behind the one before it, fill all bytes of theirs together. */
+static bool fill_all(const struct operand *o, int64_t n, int64_t apart)
+{
+    int64_t size[LIMIT_RANK + 1] = {n}, step[LIMIT_RANK + 1] = {apart}, count = 1;
+    int left = 1;
+    for (int a = 0; a < o->rank; a++) {
+        if (o->dim[a] != 1) {
+            size[left] = o->dim[a];
+            step[left++] = o->stride[a];
+        }
+    }
+    for (int a = 0; a < left;) {
+        if (step[a] == count) {
+            count *= size[a];
+            size[a] = size[--left];
+            step[a] = step[left];
+            a = 0;
+        } else {
+            a++;
+        }
+    }
+    return left == 0;
+}
+/* The bytes of a joined value, of which store i is a part; false where its parts are not all of it. */
+static bool joined_extent(const struct tour *t, uint16_t i, struct extent *e)
+{
+    const struct group *g = t->g;
+    const struct node *n = graph_node(t->r->g, g->store[i].node);
+    uint16_t before, other;
+    if (!is_part(t, i, &before) || i - before + n->n_in > g->n_store) {
+        return false;
+    }
+    const struct operand *o = &t->op->k.out[i - before];
+    int64_t size = (int64_t)dtype_size((enum dtype)o->dtype), step = (int64_t)(o[1].offset - o[0].offset);
+    bool whole = fill_all(o, n->n_in, step / size) && before < n->n_in && step % size == 0;
+    for (uint16_t k = 0; k < n->n_in && whole; k++) {
+        uint16_t x = (uint16_t)(i - before + k);
+        whole = is_part(t, x, &other) && other == k && !g->store[x].turn && o[k].rank == g->rank &&
+                o[k].dtype == o->dtype && o[k].offset == o->offset + (uint64_t)(k * step) &&
+                !memcmp(o[k].dim, o->dim, sizeof *o->dim * g->rank) &&
+                !memcmp(o[k].stride, o->stride, sizeof *o->stride * g->rank);
+    }
+    *e = (struct extent){o->offset, o->offset + (uint64_t)(stored_count(o) * n->n_in * size)};
+    return whole;
+}
+
+/* All that a store and what belongs to it write: the parts of a stack, of a joined value. */
 static bool store_extent(const struct tour *t, uint16_t i, struct extent *e)
 {
     const struct group_store *s = &t->g->store[i];
+    uint16_t before;
+    if (is_part(t, i, &before)) {
+        return joined_extent(t, i, e);
+    }
     *e = operand_extent(&t->op->k.out[i]);
     if (!s->turn) {
-        return true;
+        return (int64_t)(e->end - e->from) ==
+               stored_count(&t->op->k.out[i]) * (int64_t)dtype_size((enum dtype)t->op->k.out[i].dtype);
     }
     const struct run *r = t->r;
     uint32_t end = turned_by(t, s->counter);
@@ -408,20 +506,19 @@ static enum status check_stores(const struct tour *t)
     const struct kargs *k = &t->op->k;
     for (uint16_t i = 0; i < g->n_store; i++) {
         const struct operand *o = &k->out[i];
-        struct extent part = operand_extent(o), e, other;
-        int64_t n = 1;
+        struct extent e, other;
         bool ok = store_extent(t, i, &e) && g->store[i].operand == i && g->store[i].value < g->n_instr &&
                   o->rank == g->rank && o->dtype == g->instr[g->store[i].value].dtype &&
                   e.end <= t->r->p->bytes;
         for (int a = 0; a < g->rank && ok; a++) {
             ok = o->dim[a] == 1 || (o->dim[a] == g->dim[a] && o->stride[a] != 0);
-            n *= o->dim[a];
         }
-        if (!ok || part.end - part.from != (uint64_t)n * dtype_size((enum dtype)o->dtype)) {
+        if (!ok) {
             return wrong(t, "a store is wrong", i);
         }
         for (uint16_t x = 0; x < i; x++) {
-            if (!store_extent(t, x, &other) || extents_meet(e, other)) {
+            bool same = joined_extent(t, i, &other) && g->store[x].node == g->store[i].node;
+            if (!same && (!store_extent(t, x, &other) || extents_meet(e, other))) {
                 return wrong(t, "a store meets another one", i);
             }
         }
@@ -467,13 +564,17 @@ static enum status check_store_at(struct tour *t, uint16_t i, int p)
     const struct operand *o = &t->op->k.out[i];
     struct element e = {.node = s->node};
     const struct node *n = graph_node(t->r->g, s->node);
-    int64_t at = 0, count = 1;
+    uint16_t before;
+    int64_t at = 0, count = stored_count(o);
     for (int a = 0; a < o->rank; a++) {
         if (o->dim[a] == 1 && t->at[p][a]) {
             return ST_OK; /* not the first point */
         }
         at += t->at[p][a] * o->stride[a];
-        count *= o->dim[a];
+    }
+    if (is_part(t, i, &before)) {
+        at += (int64_t)(o->offset - o[-before].offset) / (int64_t)dtype_size((enum dtype)o->dtype);
+        count *= n->n_in;
     }
     bool ok = run_dims(t->r, n, e.dims);
     for (int a = 0; a < n->rank && ok; a++) {

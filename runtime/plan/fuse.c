@@ -143,10 +143,25 @@ static bool near(const struct segment *s, uint32_t x, uint32_t y)
     return (a < b ? b - a : a - b) <= SIBLING_FAR;
 }
 
+/* Parts that are joined, made by launches: what reads the same would come earlier than it must. */
+static bool only_joins(const struct program *p)
+{
+    bool loads = p->n_keep > 1;
+    for (uint32_t i = 1; i < p->n_keep; i++) {
+        loads =
+            loads && p->keep[i].at.home == p->keep[0].at.home && p->keep[i].at.index == p->keep[0].at.index;
+    }
+    for (uint32_t i = 0; i < p->n_step; i++) {
+        loads = loads && p->step[i].kind == GROUP_LOAD;
+    }
+    return loads;
+}
+
 static bool may_be_siblings(const struct segment *s, uint32_t x, uint32_t y)
 {
     bool slack = s->level[x] <= s->latest[y] && s->level[y] <= s->latest[x];
-    return x != y && s->program[x] && s->program[y] &&
+    return x != y && s->program[x] && s->program[y] && !only_joins(s->program[x]) &&
+           !only_joins(s->program[y]) &&
            (s->round == ROUND_LEVEL   ? s->level[x] == s->level[y]
             : s->round == ROUND_SLACK ? slack
                                       : true);

@@ -1,6 +1,8 @@
 /* One draft as a program: its operands in the domain it walks. */
 #include "runtime/plan/fuse.h"
 
+enum { MOST_PARTS = 8 /* of a value that is joined in a group */ };
+
 int64_t program_points(const struct program *p)
 {
     int64_t n = 1;
@@ -325,6 +327,30 @@ static void turning_program(const struct variant_build *v, const struct draft *d
     program_keep(p, program_step(p, &load), d->node, &to);
 }
 
+/* concat of parts of one size: copies from each to where it lies in the whole. */
+static bool joined_program(const struct variant_build *v, const struct draft *d, struct program *p)
+{
+    int axis = (int)d->attr[0];
+    int64_t size = (int64_t)dtype_size(d->out.o.dtype), part = d->in[0].o.dim[axis];
+    bool equal = d->n_in <= MOST_PARTS && d->n_in > 1;
+    for (uint32_t i = 1; i < d->n_in && equal; i++) {
+        equal = d->in[i].o.dim[axis] == part;
+    }
+    if (!equal) {
+        return false;
+    }
+    domain_of(p, &d->in[0].o);
+    for (uint32_t i = 0; i < d->n_in; i++) {
+        struct place from = in_domain(&d->in[i], p, same_axes), to = d->out;
+        struct step load = load_step(v, d, i, &from);
+        to.o.dim[axis] = part;
+        to.o.offset += (uint64_t)(i * part * to.o.stride[axis] * size);
+        to = in_domain(&to, p, same_axes);
+        program_keep(p, program_step(p, &load), d->node, &to);
+    }
+    return true;
+}
+
 static bool fits_i32(const struct operand *o)
 {
     return operand_count(o) <= INT32_MAX;
@@ -350,6 +376,8 @@ static bool draft_program(const struct variant_build *v, const struct draft *d, 
     case OP_loop_put:
         turning_program(v, d, p);
         return true;
+    case OP_concat:
+        return joined_program(v, d, p);
     case OP_iota:
     case OP_ranges:
         source_program(d, p);

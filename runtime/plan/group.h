@@ -16,6 +16,9 @@
  * of counter 0, and its elements lie counter * turn bytes behind it. The counter is an i32 without axes in
  * k.in, which no load names, and stands still while the group runs.
  *
+ * A concat of parts of one size may leave as its parts: a store for each, one behind the other, with the
+ * strides of the whole.
+ *
  * All stores of a group go to different bytes. Where outer == rank, a store may go to the very bytes of an
  * operand that is loaded with the same strides: so a point loads all it needs before it stores. Nothing else
  * overlaps.

@@ -88,7 +88,8 @@ static void take_over(struct variant_build *v, uint32_t j, const struct place *o
 {
     const struct draft *d = &v->drafts.at[j];
     if (!may_take_over(d) || out->home != HOME_BUFFER || !planned(&v->buffers.at[out->index]) ||
-        v->buffers.at[out->index].carried || v->buffers.at[out->index].carry || out->turns) {
+        v->buffers.at[out->index].carried || v->buffers.at[out->index].carry || out->turns ||
+        operand_bytes(&out->o) != v->buffers.at[out->index].bytes) {
         return;
     }
     for (uint32_t i = 0; i < d->n_in; i++) {

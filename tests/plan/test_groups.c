@@ -203,6 +203,32 @@ START_TEST(parts_of_stacks)
 }
 END_TEST
 
+/* [tanh(a), a * b] along an axis, and a product of it. */
+static struct subject joined(int axis)
+{
+    struct subject s = states(8, 24);
+    struct make *m = &s.m;
+    val a = make_read(m, s.a), b = make_read(m, s.b);
+    val x = NODE(m, .op = OP_concat, IN(NODE(m, .op = OP_tanh, IN(a)), NODE(m, .op = OP_mul, IN(a, b))),
+                 ATTR(axis));
+    make_output(m, NODE(m, .op = OP_matmul, IN(x, NODE(m, .op = OP_permute, IN(x), ATTR(1, 0)))));
+    plan_subject(&s, &fused);
+    return s;
+}
+
+START_TEST(joined_values)
+{
+    for (int axis = 0; axis < 2; axis++) {
+        struct subject s = joined(axis);
+        ck_assert_uint_eq(s.v->n_op, 2);
+        const struct operand *out = s.v->op[0].k.out;
+        ck_assert_uint_eq(s.g->n_store, 2);
+        ck_assert_uint_eq(s.g->store[0].node, s.g->store[1].node);
+        ck_assert_uint_eq(out[1].offset - out[0].offset, axis ? 24 * 4 : 8 * 24 * 4);
+    }
+}
+END_TEST
+
 /* -- planted faults */
 
 static void caught(struct subject *s, const char *why)
@@ -269,6 +295,35 @@ START_TEST(stores_that_meet)
 }
 END_TEST
 
+/* Parts that leave a gap, that lie on one another, in another order, one twice. */
+START_TEST(wrong_parts)
+{
+    for (int fault = 0; fault < 8; fault++) {
+        struct subject s = joined(fault & 1);
+        struct operand *out = (struct operand *)s.v->op[0].k.out;
+        struct group_store *x = (struct group_store *)s.g->store;
+        uint64_t step = out[1].offset - out[0].offset;
+        uint16_t first = x[0].value;
+        switch (fault / 2) {
+        case 0:
+            out[1].offset += 4;
+            break;
+        case 1:
+            out[1].offset -= step;
+            break;
+        case 2:
+            out[0].offset += step;
+            out[1].offset -= step;
+            break;
+        default:
+            x[0].value = x[1].value;
+            x[1].value = first;
+        }
+        ck_assert_int_eq(plan_check(s.p, &s.m.sink), ST_INTERNAL);
+    }
+}
+END_TEST
+
 START_TEST(value_before_it_is_made)
 {
     struct subject s = norm(&fused);
@@ -314,4 +369,4 @@ END_TEST
 MAIN("groups", chain_and_rows_are_one, lines, off_when_asked, without_reuse, stops_at_a_product,
      stops_at_other_elements, parts_are_kept, update_in_place, wrong_operator, wrong_order_of_inputs,
      wrong_reduction, wrong_load, stores_that_meet, value_before_it_is_made, value_of_a_row_that_is_none,
-     wrong_node_stored, parts_of_stacks, wrong_turn)
+     wrong_node_stored, parts_of_stacks, wrong_turn, joined_values, wrong_parts)

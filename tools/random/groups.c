@@ -745,6 +745,33 @@ static void part_case(struct group_image *g, int64_t rows, int64_t n, int outer)
     finish(m, text);
 }
 
+/* Values side by side along an axis, as the parts of one. */
+static void joined_case(struct group_image *g, enum dtype t, int axis, bool sums)
+{
+    enum { JOINED = 3 };
+    int64_t size[] = {60, 20, 36}, all[] = {60, 20, 36};
+    struct maker *m = maker_new(g, 3, sums ? 2 : 3, size);
+    uint16_t x = load(m, t, DOM_ANY, 0, false, 0), y = load(m, t, DOM_ANY, 1, false, 0);
+    uint16_t value[JOINED] = {elem(m, OP_mul, t, 2, (const uint16_t[]){x, y}, false, 9), x,
+                              elem(m, OP_neg, t, 1, &x, true, 3)};
+    all[axis] *= JOINED;
+    struct operand whole = place(g, t, 3, all, 0);
+    for (int i = 0; i < JOINED; i++) {
+        struct operand part = whole;
+        part.dim[axis] = size[axis];
+        part.offset += (uint64_t)(i * size[axis] * whole.stride[axis]) * dtype_size(t);
+        store_to(m, value[i], part);
+    }
+    mark_made(g, whole.offset);
+    if (sums) {
+        store(m, reduce(m, OP_sum, value[0], 9 * 36), 0);
+    }
+    m->tolerance = t == DT_BF16 ? 0.05 : 2e-4;
+    char text[64];
+    snprintf(text, sizeof text, "joined %s along %d%s", dtype_name(t), axis, sums ? ", sums" : "");
+    finish(m, text);
+}
+
 void group_handmade(struct group_image *g)
 {
     elem_rows(g);
@@ -761,6 +788,10 @@ void group_handmade(struct group_image *g)
         part_case(g, 100, 12, outer);
         part_case(g, 64, 4096, outer);
         part_case(g, 3, 50001, outer);
+        for (int axis = 0; axis < 3; axis++) {
+            joined_case(g, DT_F32, axis, outer == 1);
+            joined_case(g, DT_BF16, axis, outer == 1);
+        }
     }
 }
 
@@ -884,6 +915,16 @@ static void compute(struct reference *r, uint16_t i, uint64_t *at)
     }
 }
 
+static uint64_t element_at(const struct operand *o, int64_t number)
+{
+    int64_t steps = 0;
+    for (int a = o->rank - 1; a >= 0; a--) {
+        steps += number % o->dim[a] * o->stride[a];
+        number /= o->dim[a];
+    }
+    return o->offset + (uint64_t)(steps * (int64_t)dtype_size((enum dtype)o->dtype));
+}
+
 static void leave(struct reference *r, const struct group_store *s)
 {
     struct operand from = r->value[s->value],
@@ -894,14 +935,7 @@ static void leave(struct reference *r, const struct group_store *s)
     int64_t n = operand_count(&to);
     size_t size = dtype_size((enum dtype)to.dtype);
     for (int64_t i = 0; i < n; i++) {
-        int64_t x = 0, y = 0, rest = i;
-        for (int a = to.rank - 1; a >= 0; a--) {
-            x += rest % to.dim[a] * from.stride[a];
-            y += rest % to.dim[a] * to.stride[a];
-            rest /= to.dim[a];
-        }
-        memcpy(r->g->image + to.offset + (uint64_t)y * size, r->image + from.offset + (uint64_t)x * size,
-               size);
+        memcpy(r->g->image + element_at(&to, i), r->image + element_at(&from, i), size);
     }
 }
 
@@ -949,8 +983,8 @@ double group_difference(const struct group_image *g, const struct group_case *c,
         enum dtype t = (enum dtype)x->dtype;
         int64_t n = operand_count(x);
         for (int64_t i = 0; i < n; i++) {
-            double a = get(g->image + x->offset + (uint64_t)i * dtype_size(t), t),
-                   b = get(got + x->offset + (uint64_t)i * dtype_size(t), t);
+            uint64_t at = element_at(x, i);
+            double a = get(g->image + at, t), b = get(got + at, t);
             double step =
                 t == DT_BF16 && a != 0 && !isinf(a) && c->tolerance > 0 ? ldexp(1, ilogb(a) - 7) : 0;
             double allowed = c->tolerance * fmax(1, fabs(a)) + step, d = fabs(a - b);

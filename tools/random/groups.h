@@ -30,7 +30,7 @@ void group_image_close(struct group_image *g);
 /* Adds a group drawn from a seed. */
 void group_random(struct group_image *g, uint64_t seed);
 /* Adds each elementwise row over each of its dtypes, each reduction in each form, scalars, labels, ranges,
- * parts of stacks. */
+ * parts of stacks and of joined values. */
 void group_handmade(struct group_image *g);
 /* An operand of a launch whose counter is in[counter], where that puts it. */
 struct operand group_moved(const struct group_image *g, const struct operand *in, const struct operand *o,
