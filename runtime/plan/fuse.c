@@ -13,20 +13,12 @@ enum {
 };
 /* Which groups are joined that do not read each other. */
 enum round {
-    ROUND_LEVEL, /* those of one level */
-    ROUND_SLACK, /* those that may run at the same level */
-    ROUND_REST,  /* all */
+    ROUND_VALUES, /* none: a value goes into the group that reads it first */
+    ROUND_LEVEL,  /* those of one level */
+    ROUND_SLACK,  /* those that may run at the same level */
+    ROUND_REST,   /* all */
     ROUNDS
 };
-
-static uint32_t max_u32(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 /* The drafts between two barriers. */
 struct segment {
@@ -254,38 +246,10 @@ static void note_structured(struct segment *s, uint32_t j)
     }
 }
 
-/* Whether a launch stands between the two whatever is fused: one of them is in no group, or all of a sum must
- * be there. */
-static bool is_barrier(const struct segment *s, uint32_t before, uint32_t after)
-{
-    const struct program *a = s->program[before], *b = s->program[after];
-    return !a || !b || (a->outer < a->rank && program_rows(a) == 1 && program_points(a) > GROUP_ROW_MAX);
-}
-static void find_levels(struct segment *s)
-{
-    const struct depend *d = &s->d;
-    uint32_t n = s->end - s->from, last = 0;
-    for (uint32_t j = 0; j < n; j++) {
-        for (uint32_t i = d->in0[j]; i < d->in0[j + 1]; i++) {
-            s->level[j] = max_u32(s->level[j], s->level[d->in[i]] + is_barrier(s, d->in[i], j));
-        }
-        last = max_u32(last, s->level[j]);
-    }
-    for (uint32_t j = n; j-- > 0;) {
-        s->latest[j] = last;
-        for (uint32_t i = d->out0[j]; i < d->out0[j + 1]; i++) {
-            s->latest[j] = min_u32(s->latest[j], s->latest[d->out[i]] - is_barrier(s, j, d->out[i]));
-        }
-    }
-}
-
 static void join_drafts(struct segment *s)
 {
     uint32_t n = s->end - s->from;
-    for (uint32_t j = 0; j < n; j++) {
-        s->program[j] = program_make(s->f, &s->f->v->drafts.at[s->from + j]);
-    }
-    find_levels(s);
+    levels_find(&s->d, s->program, s->level, s->latest);
     for (int round = 0; round < ROUNDS; round++) {
         s->round = (enum round)round;
         memset(s->domain, 0, sizeof s->domain);
@@ -293,8 +257,10 @@ static void join_drafts(struct segment *s)
         for (uint32_t j = 0; j < n; j++) {
             if (s->program[group_of(s, j)]) {
                 join_makers(s, j);
-                join_readers(s, j);
-                join_domain(s, j);
+                if (s->round > ROUND_VALUES) {
+                    join_readers(s, j);
+                    join_domain(s, j);
+                }
             } else {
                 note_structured(s, j);
             }
@@ -303,11 +269,6 @@ static void join_drafts(struct segment *s)
 }
 
 /* -- drafts anew */
-
-struct renewal {
-    VEC(struct draft) drafts;
-    uint32_t *place; /* by old draft */
-};
 
 static void push_draft(struct variant_build *v, struct renewal *r, const struct draft *d)
 {
@@ -371,53 +332,21 @@ static void fuse_segment(struct fuser *f, uint32_t from, uint32_t end, struct re
     *s = (struct segment){.f = f, .from = from, .end = end};
     depend_make(f->v, from, end, &s->d);
     order_make(a, &s->d, &s->o);
-    s->program = arena_array(a, struct program *, end - from);
+    s->program = programs_make(f, from, end);
     s->level = arena_array(a, uint32_t, end - from);
     s->latest = arena_array(a, uint32_t, end - from);
     s->reader = arena_alloc(a, ((size_t)f->v->buffers.n + f->v->b->storages.n) * sizeof *s->reader);
     join_drafts(s);
     push_segment(s, r);
-    for (uint32_t i = 0; i < end - from; i++) {
-        if (s->program[i]) {
-            program_free(f, s->program[i]);
-        }
-    }
-}
-
-/* Everything that counts drafts. */
-static void renumber(struct variant_build *v, const struct renewal *r)
-{
-    for (uint32_t i = 0; i < v->buffers.n; i++) {
-        struct buffer *b = &v->buffers.at[i];
-        b->first = b->raw_var || b->first >= v->drafts.n ? b->first : r->place[b->first];
-    }
-    for (uint32_t i = 1; i < v->b->g->loops.n; i++) {
-        struct loop_build *l = &v->loop[i];
-        if (l->node) {
-            l->begin = l->plan->begin = r->place[l->begin];
-            l->end = l->plan->end = r->place[l->end];
-        }
-    }
-    for (uint32_t i = 0; i < v->b->copies.n; i++) {
-        struct plan_copy *c = &v->b->copies.at[i];
-        c->op = c->variant == v->index ? r->place[c->op] : c->op;
-    }
-    v->drafts.at = r->drafts.at;
-    v->drafts.n = r->drafts.n;
-    v->drafts.cap = r->drafts.cap;
-}
-
-static bool apart(const struct variant_build *v, uint32_t x, uint32_t y)
-{
-    const struct draft *a = &v->drafts.at[x], *b = &v->drafts.at[y];
-    return a->loop || b->loop || (v->b->o->parts && a->part != b->part);
+    programs_free(f, s->program, end - from);
 }
 
 void fuse_build(struct variant_build *v)
 {
     struct fuser *f = arena_new_of(v->b->scratch, struct fuser);
-    struct renewal r = {.place = arena_array(v->b->scratch, uint32_t, v->drafts.n)};
     f->v = v;
+    share_split(f);
+    struct renewal r = {.place = arena_array(v->b->scratch, uint32_t, v->drafts.n)};
     f->reads = arena_array(v->b->scratch, uint32_t, v->buffers.n);
     for (uint32_t j = 0; j < v->drafts.n; j++) {
         const struct draft *d = &v->drafts.at[j];
@@ -428,9 +357,8 @@ void fuse_build(struct variant_build *v)
         }
     }
     for (uint32_t from = 0, end; from < v->drafts.n; from = end) {
-        for (end = from + 1; end < v->drafts.n && !apart(v, end - 1, end); end++) {
-        }
+        end = segment_end(v, from);
         fuse_segment(f, from, end, &r);
     }
-    renumber(v, &r);
+    drafts_renew(v, &r);
 }

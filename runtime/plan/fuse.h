@@ -1,6 +1,8 @@
 /* Inside the fuser: drafts of launches as programs over a domain, and how two of them become one.
  *
  *   fuse.c          which drafts to join, greedily; groups become drafts again
+ *   fuse_segment.c  what may be joined at all, and what must wait for what; drafts anew
+ *   fuse_share.c    values that are made twice rather than kept
  *   fuse_depend.c   which draft must follow which
  *   fuse_order.c    an order of groups that holds while they are joined
  *   fuse_program.c  a draft as a program
@@ -64,6 +66,15 @@ static inline bool bytes_meet(const struct bytes *a, const struct bytes *b)
     return a->space == b->space && a->from < b->end && b->from < a->end;
 }
 
+static inline uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+static inline uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Which draft must follow which, over the drafts [from, end): lists of edges by draft - from. */
 struct depend {
     uint32_t from, end;
@@ -91,6 +102,25 @@ uint32_t order_join(struct order *o, uint32_t a, uint32_t b);
 /* Whether order_join would; changes nothing. */
 bool order_may_join(struct order *o, uint32_t a, uint32_t b);
 
+/* Where the drafts end that may be joined with `from`: at a loop, and where parts are kept apart. */
+uint32_t segment_end(const struct variant_build *v, uint32_t from);
+/* Of each draft of a segment; NULL for those that groups do not know. And back. */
+struct program **programs_make(struct fuser *f, uint32_t from, uint32_t end);
+void programs_free(struct fuser *f, struct program **p, uint32_t n);
+/* By draft of a segment: launches that must come before it, one behind the other, if all else fuses, and the
+ * same number at most before the end becomes later. */
+void levels_find(const struct depend *d, struct program *const *program, uint32_t *level, uint32_t *latest);
+/* The drafts in another order, with others between them. */
+struct renewal {
+    VEC(struct draft) drafts;
+    uint32_t *place; /* by old draft */
+};
+/* They replace those of the variant, and everything that counts drafts follows. */
+void drafts_renew(struct variant_build *v, const struct renewal *r);
+
+/* A draft once more where that saves keeping its value; before anything is joined. */
+void share_split(struct fuser *f);
+
 /* The draft as a program; NULL when it is none that groups know. */
 struct program *program_make(struct fuser *f, const struct draft *d);
 /* Appends; returns the value. */
@@ -100,6 +130,8 @@ void program_keep(struct program *p, uint16_t value, uint32_t node, const struct
 void program_simplify(struct program *p);
 int64_t program_points(const struct program *p);
 int64_t program_rows(const struct program *p);
+/* Whether its sums are so long that nothing in the same launch can wait for them. */
+bool program_rows_are_long(const struct program *p);
 /* Axes (bits) along which each value varies. */
 void program_varies(const struct program *p, uint32_t *axes);
 /* Whether something is made of what a REDUCE leaves. */
@@ -130,6 +162,8 @@ struct program *match_apply(struct fuser *f, const struct program *p, const stru
  * reads from memory is taken from f->reads. a and b stay as they are. */
 struct program *program_join(struct fuser *f, const struct program *a, const struct program *b,
                              const struct match *m, enum group_stop *why);
+/* The same bytes, stepped through alike over `rank` axes. */
+bool place_is_same(const struct place *x, const struct place *y, int rank);
 /* Whether the value must be in memory. */
 bool keep_is_needed(const struct variant_build *v, const struct keep *k, uint32_t readers);
 

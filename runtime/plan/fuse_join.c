@@ -43,7 +43,7 @@ static bool same_access(const struct join *j, const struct place *x, const struc
     return a.space == b.space && a.from == b.from && x->home == y->home && place_turns_alike(x, y) &&
            same_view(&x->o, &y->o, j->out->rank);
 }
-static bool same_place(const struct place *x, const struct place *y, int rank)
+bool place_is_same(const struct place *x, const struct place *y, int rank)
 {
     return x->home == y->home && x->index == y->index && x->o.offset == y->o.offset &&
            place_turns_alike(x, y) && same_view(&x->o, &y->o, rank);
@@ -57,7 +57,7 @@ static bool same_step(const struct step *x, const struct step *y, int rank)
     switch (x->kind) {
     case GROUP_LOAD:
     case GROUP_INDEX:
-        return same_place(&x->at, &y->at, rank);
+        return place_is_same(&x->at, &y->at, rank);
     case GROUP_CONST:
         return f64_bits(x->value) == f64_bits(y->value);
     case GROUP_SCALAR:
@@ -213,10 +213,7 @@ static bool fits(struct join *j)
 
 static bool rows_fit(struct join *j)
 {
-    const struct program *p = j->out;
-    int64_t rows = program_rows(p), inside = program_points(p) / rows;
-    return p->outer == p->rank || inside <= GROUP_ROW_MAX || rows >= GROUP_ROWS_MANY || !program_goes_on(p) ||
-           refuse(j, STOP_cost);
+    return !program_rows_are_long(j->out) || !program_goes_on(j->out) || refuse(j, STOP_cost);
 }
 
 /* What it costs to make the values of p at every point of a larger domain. */

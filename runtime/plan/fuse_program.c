@@ -21,6 +21,13 @@ int64_t program_rows(const struct program *p)
     return n;
 }
 
+bool program_rows_are_long(const struct program *p)
+{
+    int64_t rows = program_rows(p);
+    return p->outer < p->rank && rows < GROUP_ROWS_MANY &&
+           program_points(p) / (rows ? rows : 1) > GROUP_ROW_MAX;
+}
+
 /* -- room: programs are made and thrown away all the time */
 
 struct program *program_new(struct fuser *f, uint32_t n)
@@ -235,6 +242,11 @@ static void elem_program(const struct variant_build *v, const struct draft *d, s
     domain_of(p, &d->out.o);
     for (uint32_t i = 0; i < d->n_in; i++) {
         struct place at = in_domain(&d->in[i], p, same_axes);
+        if (i && at.home != HOME_NONE && place_is_same(&d->in[i], &d->in[i - 1], at.o.rank)) { /* x * x */
+            p->step[s.in[i - 1]].uses++;
+            s.in[s.n_in++] = s.in[i - 1];
+            continue;
+        }
         struct step load = load_step(v, d, i, &at);
         s.in[s.n_in++] = program_step(p, &load);
     }

@@ -74,10 +74,34 @@ START_TEST(budgets)
 }
 END_TEST
 
+/* AdamW: what must be known of all gradients, the update of all parameters and moments in one pass, and the
+ * count of updates, which every element of that pass reads. */
+START_TEST(flat_updates)
+{
+    static const char *const models[] = {"digits", "kan_digits"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        struct arena *a = arena_new();
+        struct diag_sink sink;
+        struct run *r = open_model(a, models[m], &sink);
+        const struct plan_variant *v =
+            plan_find(r->plan, (uint32_t)graph_find_phase(r->graph, "train"), false);
+        int n = 0;
+        for (uint32_t i = 0; i < v->n_op; i++) {
+            n += v->op[i].part == PART_OPTIMIZER;
+        }
+        ck_assert_int_gt(n, 0);
+        ck_assert_msg(n <= 3, "%s: an update takes %d launches", models[m], n);
+        run_close(r);
+        arena_free(a);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("launches");
     tcase_add_test(t, budgets);
+    tcase_add_test(t, flat_updates);
     tcase_set_timeout(t, 120);
     return suite_run("launches", t, CK_NOFORK);
 }
