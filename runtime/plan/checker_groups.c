@@ -159,7 +159,8 @@ static uint32_t turned_by(const struct tour *t, uint16_t counter)
     return counter < t->op->k.n_in ? run_counter(t->r, &t->op->k.in[counter]) : 0;
 }
 
-/* Whether e is an element of a part of a stack, and every part of that lies where the load finds it. */
+/* Whether e is an element of a part of a stack, and every part of that lies where the load finds it: all at
+ * one place where it does not turn. */
 static bool is_turning(const struct tour *t, const struct group_instr *x, struct element e, uint64_t address)
 {
     const struct run *r = t->r;
@@ -171,7 +172,7 @@ static bool is_turning(const struct tour *t, const struct group_instr *x, struct
     }
     const struct node *n = graph_node(r->g, e.node);
     struct element whole = {.node = node_inputs(r->g, n)[0]};
-    bool own = end && node_attrs(r->g, graph_node(r->g, end))[0] == node_attrs(r->g, n)[0] &&
+    bool own = (!x->turn || (end && node_attrs(r->g, graph_node(r->g, end))[0] == node_attrs(r->g, n)[0])) &&
                run_dims(r, graph_node(r->g, whole.node), whole.dims);
     memcpy(whole.index + 1, e.index, (LIMIT_RANK - 1) * sizeof *e.index);
     for (int s = 0; s < TURN_SAMPLES && own; s++) {
@@ -331,7 +332,11 @@ static bool is_element(struct tour *t, uint16_t i, struct element e, int p)
         return is_turning(t, x, e, address_of(&t->op->k.in[x->operand], t->at[p]));
     }
     if (x->kind == GROUP_LOAD) {
-        while (!run_lies_at(r, e, address_of(&t->op->k.in[x->operand], t->at[p]))) {
+        uint64_t address = address_of(&t->op->k.in[x->operand], t->at[p]);
+        while (!run_lies_at(r, e, address)) {
+            if (graph_node(r->g, e.node)->op == OP_loop_in) {
+                return is_turning(t, x, e, address);
+            }
             if (!step_down(r, &e) || !run_dims(r, graph_node(r->g, e.node), e.dims)) {
                 return false;
             }

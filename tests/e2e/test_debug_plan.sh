@@ -35,12 +35,15 @@ phase train {
         next c = put(c, rand.int([4], 20), rand.normal([4, 3]) + f32(t))
         yield top = max(c)
     }
+    let s = scan (x in expand(tops[_, :4], [6, 4]); c = zeros([4])) { # six parts that lie at one place
+        next c = sin(c + x)
+    }
     minimize loss = net() over net using opt.adam{0.01}
     metric ring = mean(ring.o) + mean(f32(ring.a)) + mean(f32(ring.flag)) using last
     metric sums = sum(sums ^ 2) using last
     metric tops = sum(tops) using last
     metric best = f32(sum(best)) using last
-    metric top = sum(r.top) + sum(r.c) using last
+    metric top = sum(r.top) + sum(r.c) + sum(s.c) using last
 }
 run { train for 100 steps }
 M
