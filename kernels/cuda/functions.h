@@ -48,7 +48,7 @@ enum loop_step { LOOP_PART, LOOP_BEGIN, LOOP_END };
 const void *cuda_loop_function(enum loop_step step, int dtype);
 const void *cuda_matmul_function(int dtype);
 enum product_shape {
-#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, step) PRODUCT_##name,
+#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, three, one) PRODUCT_##name,
     PRODUCT_TILES
 #undef PRODUCT_TILE
         PRODUCT_SHAPES

@@ -108,7 +108,7 @@ static bool view_product(const struct kargs *k, const struct target *t, struct p
 bool cuda_matmul_is_own(const struct kargs *k, const struct target *t)
 {
     struct product_view v;
-    return view_product(k, t, &v) && (narrow_takes(&v, t) || product_is_better(&v, t));
+    return view_product(k, t, &v) && (narrow_takes(&v, t) || product_is_better(&v));
 }
 
 int cuda_matmul(const struct kargs *k, const struct target *t, struct launch *l, int max);

@@ -186,13 +186,16 @@ struct product_params {
     int64_t lda, ldb, ldd;
     int32_t m, n, k, split, k_part, columns, pairs;
 };
-/* TILE(name, rows, columns, depth, rows and columns of a warp, buffers, microseconds a step takes on an
- * H200). Where a factor is contiguous along k its rows are padded by 8 floats in shared memory, else by 4. */
+/* TILE(name, rows, columns, depth, rows and columns of a warp, buffers, microseconds that a step takes on an
+ * H200 with three terms and with one). Where a factor is contiguous along k its rows are padded by 8 floats
+ * in shared memory, else by 4. */
 #define PRODUCT_TILES                                                                                        \
-    PRODUCT_TILE(NARROW, 32, 16, 64, 16, 8, 4, 0.55)                                                         \
-    PRODUCT_TILE(SMALL, 32, 32, 64, 16, 16, 3, 0.6)                                                          \
-    PRODUCT_TILE(MIDDLE, 64, 32, 32, 16, 16, 4, 0.53)                                                        \
-    PRODUCT_TILE(LARGE, 128, 128, 32, 64, 32, 3, 2.15)
+    PRODUCT_TILE(NARROW, 32, 16, 64, 16, 8, 4, 0.70, 0.50)                                                   \
+    PRODUCT_TILE(SMALL, 32, 32, 64, 16, 16, 3, 0.99, 0.64)                                                   \
+    PRODUCT_TILE(MIDDLE, 64, 32, 32, 16, 16, 4, 0.70, 0.47)                                                  \
+    PRODUCT_TILE(TALL, 128, 32, 32, 32, 16, 4, 1.18, 0.80)                                                   \
+    PRODUCT_TILE(SQUARE, 64, 64, 32, 32, 16, 4, 1.13, 0.80)                                                  \
+    PRODUCT_TILE(LARGE, 128, 128, 32, 64, 32, 3, 3.43, 2.19)
 #define PRODUCT_SIDE(outer, depth, along_k) ((along_k) ? (outer) * ((depth) + 8) : (depth) * ((outer) + 4))
 
 /* Products with few columns or a short sum: D[m, n] = A[m, k] B[k, n], strides of a row and a column. Where

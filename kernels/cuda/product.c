@@ -4,11 +4,11 @@
 
 struct product_tile {
     int bm, bn, bk, warps, stages;
-    double step; /* microseconds that a block takes for bk, with three terms */
+    double step[2]; /* [tf32]: microseconds that a block takes for bk, with three terms and with one */
 };
 static const struct product_tile tiles[PRODUCT_SHAPES] = {
-#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, step)                                                 \
-    {bm, bn, bk, (bm / (wm)) * (bn / (wn)), stages, step},
+#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, three, one)                                           \
+    {bm, bn, bk, (bm / (wm)) * (bn / (wn)), stages, {three, one}},
     PRODUCT_TILES
 #undef PRODUCT_TILE
 };
@@ -19,23 +19,27 @@ struct choice {
     double us;
 };
 
-/* Blocks of one multiprocessor share it; a cluster costs about a microsecond for its two meetings. */
-static double estimate(const struct product_params *p, const struct target *t, const struct product_tile *x,
+/* Microseconds, fitted to 2072 measured products (tools/bench/products.cu, docs/performance.md): blocks of
+ * one multiprocessor share it; the meetings of a cluster take one (of sixteen, for which fewer places are
+ * found, two), and every 1024 results that it adds up through each other's memory take 0.3 more. */
+static double estimate(const struct product_view *v, const struct target *t, const struct product_tile *x,
                        int split)
 {
+    const struct product_params *p = &v->p;
     double blocks = (double)(ceil_div(p->m, x->bm) * ceil_div(p->n, x->bn) * p->batch.n * split);
     double steps = (double)ceil_div(ceil_div(p->k, split), x->bk);
-    double load = blocks / t->n_sm;
-    return 2.2 + (split > 1 ? 1.0 : 0.0) + (load < 1 ? 1 : load) * steps * x->step;
+    double load = blocks > t->n_sm ? blocks / t->n_sm : 1;
+    double meet = split > 1 ? (split > 8 ? 2.0 : 1.0) + 0.3 * load * x->bm * x->bn / 1024 : 0;
+    return 2.0 + meet + load * steps * x->step[v->tf32];
 }
 
-static struct choice choose(const struct product_params *p, const struct target *t)
+static struct choice choose(const struct product_view *v, const struct target *t)
 {
     struct choice best = {0};
     for (int s = 0; s < PRODUCT_SHAPES; s++) {
         for (int split = 1; split <= PRODUCT_CLUSTER; split *= 2) {
-            double us = estimate(p, t, &tiles[s], split);
-            bool parts = split == 1 || ceil_div(p->k, tiles[s].bk) >= split;
+            double us = estimate(v, t, &tiles[s], split);
+            bool parts = split == 1 || ceil_div(v->p.k, tiles[s].bk) >= split;
             if (parts && (!best.split || us < best.us)) {
                 best = (struct choice){(enum product_shape)s, split, us};
             }
@@ -74,15 +78,15 @@ bool product_takes(const struct product_view *v, const struct target *t)
            v->p.k >= PRODUCT_LEAST_K && v->p.batch.n >= 1 && v->p.batch.n <= 65535;
 }
 
-bool product_is_better(const struct product_view *v, const struct target *t)
+bool product_is_better(const struct product_view *v)
 {
-    return !v->tf32 || v->p.n <= tiles[PRODUCT_NARROW].bn || choose(&v->p, t).split > 1;
+    return !v->tf32 || (int64_t)v->p.m * v->p.n * v->p.batch.n <= PRODUCT_FEW;
 }
 
 int product_describe(const struct product_view *v, const struct target *t, struct launch *l)
 {
     struct product_params p = v->p;
-    struct choice c = choose(&p, t);
+    struct choice c = choose(v, t);
     const struct product_tile *x = &tiles[c.shape];
     p.split = c.split;
     p.k_part = (int32_t)(ceil_div(ceil_div(p.k, c.split), x->bk) * x->bk);

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(S::THREADS)
                 PRODUCT_WIDTHS(bm, bn, bk, wm, wn, stages, true, true, terms)                                \
         }                                                                                                    \
     }
-#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, step)                                                 \
+#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, three, one)                                           \
     {PRODUCT_LAYOUTS(bm, bn, bk, wm, wn, stages, 3), PRODUCT_LAYOUTS(bm, bn, bk, wm, wn, stages, 1)},
 
 extern "C" const void *cuda_product_function(enum product_shape shape, bool tf32, bool a, bool b, bool vector)

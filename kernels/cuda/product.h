@@ -5,7 +5,12 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/params.h"
 
-enum { PRODUCT_SM = 90, PRODUCT_CLUSTER = 8, PRODUCT_LEAST_K = 16 };
+enum {
+    PRODUCT_SM = 90,
+    PRODUCT_CLUSTER = 16,
+    PRODUCT_LEAST_K = 16,
+    PRODUCT_FEW = 1 << 18 /* results; beyond, the library has better TF32 products */
+};
 
 /* D = A B with places, leading dimensions, sizes and batch axes of `p` filled in; the rest of p is chosen by
  * product_describe. Along k: whether that is the contiguous axis of the factor. */
@@ -18,9 +23,8 @@ struct product_view {
 /* Whether this product is made on tensor cores: f32, on a device with clusters, with a sum that is no shorter
  * than PRODUCT_LEAST_K. */
 bool product_takes(const struct product_view *v, const struct target *t);
-/* Than the library: always in f32, which it makes without tensor cores; with TF32 where few results have long
- * sums. */
-bool product_is_better(const struct product_view *v, const struct target *t);
+/* Than the library: always in f32, which it makes without tensor cores; with TF32 where results are few. */
+bool product_is_better(const struct product_view *v);
 /* One launch; CUDA_UNSUPPORTED when the grid does not fit. */
 int product_describe(const struct product_view *v, const struct target *t, struct launch *l);
 

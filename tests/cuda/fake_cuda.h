@@ -405,10 +405,10 @@ static int fake_event_seconds(void *ctx, void *from, void *to, double *out)
     *out = 1e-6 * (*(int *)to - *(int *)from);
     return 0;
 }
-static int fake_function_load(void *ctx, const void *function, uint32_t shared)
+static int fake_function_load(void *ctx, const struct launch *l)
 {
     (void)ctx;
-    return !function ? 98 : shared <= 227 * 1024 ? 0 : 1;
+    return !l->function ? 98 : l->shared <= 227 * 1024 ? 0 : 1;
 }
 static int fake_kernel_launch(void *ctx, const struct launch *l, void *arena, void *stream)
 {

@@ -276,7 +276,7 @@ static void check_gemm(struct operand x, struct operand w, int64_t want_calls)
 static void check_own_product(struct operand x, struct operand w, int want_split)
 {
     static const int tile[PRODUCT_SHAPES][3] = {
-#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, step) {bm, bn, bk},
+#define PRODUCT_TILE(name, bm, bn, bk, wm, wn, stages, three, one) {bm, bn, bk},
         PRODUCT_TILES
 #undef PRODUCT_TILE
     };
@@ -344,11 +344,10 @@ START_TEST(own_products)
     const int64_t tf32 = 1;
     k.attr = &tf32;
     k.n_attr = 1;
-    ck_assert(cuda_matmul_is_own(&k, &h200)); /* three columns */
+    ck_assert(cuda_matmul_is_own(&k, &h200)); /* few results */
+    in[0].dim[0] = out.dim[0] = 8192;
     in[1].dim[1] = in[1].stride[0] = out.dim[1] = out.stride[0] = 256;
-    ck_assert(!cuda_matmul_is_own(&k, &h200)); /* the library has tensor cores too, */
-    in[0].dim[1] = in[0].stride[0] = in[1].dim[0] = 4096;
-    ck_assert(cuda_matmul_is_own(&k, &h200)); /* but splits no sum */
+    ck_assert(!cuda_matmul_is_own(&k, &h200)); /* the library has tensor cores too */
     k.n_attr = 0;
     in[0].dim[1] = in[1].dim[0] = 15;
     ck_assert(cuda_matmul_is_own(&k, &h200)); /* a short sum */
@@ -384,7 +383,7 @@ START_TEST(narrow_products)
     check_narrow(T(DT_F32, 0, 1024, 256), T(DT_F32, 4096, 256, 10), NARROW_ROWS, 3, 8, 12, 1);
     check_narrow(T(DT_F32, 0, 3, 17, 64), T(DT_F32, 65536, 3, 64, 4), NARROW_ROWS, 1, 8, 12, 1);
     check_narrow(swapped(T(DT_F32, 0, 1024, 256), 0, 1), T(DT_F32, 65536, 1024, 10), NARROW_COLUMNS, 3, 32,
-                 12, 8);
+                 12, 16);
     check_narrow(swapped(T(DT_F32, 0, 20, 256), 0, 1), T(DT_F32, 65536, 20, 5), NARROW_COLUMNS, 2, 32, 12, 1);
     check_narrow(T(DT_F32, 0, 100, 10), swapped(T(DT_F32, 65536, 300, 10), 0, 1), NARROW_OUTER, 3, 16, 256,
                  1);

@@ -137,15 +137,19 @@ static int event_seconds(void *ctx, void *from, void *to, double *out)
     *out = ms / 1e3;
     return code;
 }
-/* Modules load lazily; asking for a function's attributes loads it. More than 48 KiB of shared memory must be
- * allowed. */
-static int function_load(void *ctx, const void *function, uint32_t shared)
+/* Modules load lazily; asking for a function's attributes loads it. More than 48 KiB of shared memory and
+ * clusters of more than eight blocks must be allowed. */
+static int function_load(void *ctx, const struct launch *l)
 {
     UNUSED_CTX;
     struct cudaFuncAttributes a;
-    int code = (int)cudaFuncGetAttributes(&a, function);
-    if (!code && shared > 48 * 1024) {
-        code = (int)cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    int code = (int)cudaFuncGetAttributes(&a, l->function);
+    if (!code && l->shared > 48 * 1024) {
+        code = (int)cudaFuncSetAttribute(l->function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         (int)l->shared);
+    }
+    if (!code && l->cluster > 8) {
+        code = (int)cudaFuncSetAttribute(l->function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     }
     return code;
 }

@@ -79,7 +79,7 @@ static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, st
     s->launch = arena_array(e->memory, struct launch, (uint32_t)n);
     memcpy(s->launch, scratch, (uint32_t)n * sizeof *scratch);
     for (int i = 0; i < n; i++) {
-        CUDA_TRY(e, function_load, s->launch[i].function, s->launch[i].shared);
+        CUDA_TRY(e, function_load, &s->launch[i]);
     }
     return ST_OK;
 }
@@ -93,7 +93,7 @@ static enum status describe_tick(struct exec *e, uint32_t variant)
                               e->plan->graph->phases.at[e->plan->variant[variant].phase].name);
         }
     }
-    CUDA_TRY(e, function_load, v->tick[0].function, v->tick[0].shared);
+    CUDA_TRY(e, function_load, &v->tick[0]);
     return ST_OK;
 }
 

@@ -97,7 +97,7 @@ enum status cuda_segments_build(struct exec *e)
 {
     struct launch any;
     cuda_segment(e->plan, SEGMENT_BEGINS, NULL, e->segment_state, 0, 0, &any);
-    CUDA_TRY(e, function_load, any.function, any.shared);
+    CUDA_TRY(e, function_load, &any);
     e->segment = arena_array(e->memory, void *, e->plan->n_segment);
     e->n_segment = e->plan->n_segment;
     for (uint32_t i = 0; i < e->n_segment; i++) {
