@@ -11,6 +11,16 @@ static bool planned(const struct buffer *b)
     return b->storage == NONE && !b->gone;
 }
 
+/* Whether the draft is a product that goes straight into the gradients: nobody reads it before the optimizer,
+ * so a GPU makes it beside the launches that follow, for which what it reads must last a little. */
+enum { BESIDE = 4 };
+static bool runs_beside(const struct variant_build *v, const struct draft *d)
+{
+    return v->b->o->target.sm > 0 && op_table[d->op].flags & OPF_LIBRARY &&
+           (d->out.home == HOME_STORAGE ||
+            (d->out.home == HOME_BUFFER && v->buffers.at[d->out.index].storage != NONE));
+}
+
 static void find_lives(struct variant_build *v)
 {
     uint32_t end = v->drafts.n ? v->drafts.n - 1 : 0;
@@ -25,8 +35,10 @@ static void find_lives(struct variant_build *v)
         }
         for (uint32_t i = 0; i < d->n_in; i++) {
             struct buffer *x = d->in[i].home == HOME_BUFFER ? &v->buffers.at[d->in[i].index] : NULL;
-            if (x && x->last < j) {
-                x->last = loop_reach(v, x->first, j);
+            uint32_t last = j + (x && runs_beside(v, d) ? BESIDE : 0);
+            last = last < end ? last : end;
+            if (x && x->last < last) {
+                x->last = loop_reach(v, x->first, last);
             }
         }
     }

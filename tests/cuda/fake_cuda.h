@@ -111,6 +111,7 @@ struct fake_node {
     struct fake_graph *body; /* owned; NULL: a launch */
     uint64_t condition;
     bool loops;
+    int waits_for[CUDA_TAIL], n_waits; /* numbers of nodes */
 };
 struct fake_graph {
     int n, execs;
@@ -457,10 +458,18 @@ static int fake_graph_destroy(void *ctx, void *graph)
 }
 static struct fake_node *fake_append(struct fake_graph *g, struct cuda_tail *tail)
 {
-    if (tail->n != (g->n > 0) || (tail->n && tail->node[0] != &g->node[g->n - 1]) || g->n == 512) {
-        return NULL; /* not a chain */
+    struct fake_node *node = &g->node[g->n];
+    if ((tail->n > 0) != (g->n > 0) || g->n == 512) {
+        return NULL; /* all but the first wait for something */
     }
-    struct fake_node *node = &g->node[g->n++];
+    for (int i = 0; i < tail->n; i++) {
+        int64_t at = (struct fake_node *)tail->node[i] - g->node;
+        if (at < 0 || at >= g->n) {
+            return NULL; /* of another graph */
+        }
+        node->waits_for[node->n_waits++] = (int)at;
+    }
+    g->n++;
     *tail = (struct cuda_tail){.node = {node}, .n = 1};
     return node;
 }

@@ -63,10 +63,18 @@ struct cuda_variant {
     struct cuda_gap *gap;
     uint32_t n_gap;
 };
-/* A chain of nodes under construction: a graph, or the body of a conditional node, which owns it then. */
+/* A chain of nodes under construction: a graph, or the body of a conditional node, which owns it then.
+ * Products whose results are not wanted soon stand aside, in a chain of their own (cuda_lanes.c). */
+enum { CUDA_ASIDE = 8 };
 struct cuda_line {
     void *graph;
     struct cuda_tail tail;
+    struct {
+        void *node;
+        uint32_t step;
+    } aside[CUDA_ASIDE]; /* those that nothing in the chain waits for yet, in their order, */
+    uint32_t n_aside;
+    void *last_aside; /* and the last of all */
     uint32_t conditionals; /* nodes of the chain, */
     uint64_t in_loops;     /* and the kernels that run in loops of an operator */
 };
@@ -167,6 +175,14 @@ int cuda_cache_write(const struct cuda_cache *c, const struct codegen_kernel *ke
                      const struct cuda_cubin *in);
 /* Removes what is too much, the longest unused first, and files that a killed process left half-written. */
 void cuda_cache_trim(const struct cuda_cache *c, uint64_t bytes);
+
+/* cuda_lanes.c. Whether step i, of those before `to`, may run beside the next ones. */
+bool cuda_stands_aside(const struct exec *e, const struct cuda_variant *v, uint32_t i, uint32_t to);
+/* Appends a step, aside or to the chain; there it waits for what it must not overtake. */
+enum status cuda_lane_add(struct exec *e, const struct cuda_variant *v, uint32_t i, bool aside,
+                          struct cuda_line *line);
+/* What comes next waits for everything. */
+void cuda_lanes_meet(struct cuda_line *line);
 
 /* cuda_loop.c */
 /* Kernels of the steps from .. to - 1, in all iterations of their loops; a library product counts as one.

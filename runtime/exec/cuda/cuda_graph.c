@@ -1,6 +1,6 @@
-/* Building the executable graphs of a variant: explicit kernel nodes in a chain, library products captured in
- * place, loops as WHILE nodes, the tick last. The tick node is set to the other `first` before the second
- * instantiation; nothing is updated after that. */
+/* Building the executable graphs of a variant: explicit kernel nodes in a chain, some products beside it
+ * (cuda_lanes.c), library products captured in place, loops as WHILE nodes, the tick last. The tick node is
+ * set to the other `first` before the second instantiation; nothing is updated after that. */
 #include "runtime/exec/cuda/cuda_exec.h"
 
 static enum status count_kernels(struct exec *e, const struct cuda_line *line, uint64_t *sum)
@@ -87,14 +87,16 @@ enum status cuda_steps_add(struct exec *e, const struct cuda_variant *v, uint32_
     for (uint32_t i = from; i < to; i++) {
         const struct plan_loop *l = v->step[i].loop;
         if (!l) {
-            TRY(add_step(e, line, &v->step[i]));
+            TRY(cuda_lane_add(e, v, i, cuda_stands_aside(e, v, i, to), line));
             continue;
         }
+        cuda_lanes_meet(line);
         if (l->count > 0) {
             TRY(cuda_unrolls(v, l) ? add_unrolled(e, v, l, line) : add_while(e, v, l, line));
         }
         i = l->end;
     }
+    cuda_lanes_meet(line);
     return ST_OK;
 }
 
