@@ -9,7 +9,7 @@ static void mark_used(struct frame *f)
         const struct group_instr *in = &g->instr[i];
         if (in->kind == GROUP_LOAD) {
             f->used[in->operand] = true;
-            f->turning[in->operand] = (struct turning){in->turn, in->counter};
+            f->turning[in->operand] = (struct turning){in->turn, in->back, in->counter, in->n_in > 0};
         } else if (in->kind == GROUP_INDEX) {
             f->used[column_index(f, in->operand)] = true;
         }
@@ -17,7 +17,7 @@ static void mark_used(struct frame *f)
     for (uint16_t i = 0; i < g->n_store; i++) {
         uint32_t c = column_out(f, g->store[i].operand);
         f->used[c] = true;
-        f->turning[c] = (struct turning){g->store[i].turn, g->store[i].counter};
+        f->turning[c] = (struct turning){.bytes = g->store[i].turn, .counter = g->store[i].counter};
     }
 }
 

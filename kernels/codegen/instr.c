@@ -32,7 +32,7 @@ static const char *offset_of(struct frame *f, uint32_t column, bool full)
                        : arena_printf(f->arena, "o%u + v * (%lld)", column, (long long)step);
 }
 
-static const char *load(struct frame *f, uint16_t i)
+static const char *load_always(struct frame *f, uint16_t i)
 {
     const struct group_instr *in = &f->g->instr[i];
     const struct value *v = &f->value[i];
@@ -45,6 +45,15 @@ static const char *load(struct frame *f, uint16_t i)
     }
     return load_text(f, t,
                      arena_printf(f->arena, "in%u[%s]", in->operand, offset_of(f, in->operand, v->full)));
+}
+
+static const char *load(struct frame *f, uint16_t i, int walk)
+{
+    const struct group_instr *in = &f->g->instr[i];
+    const char *cell = load_always(f, i);
+    return in->n_in ? arena_printf(f->arena, "%s ? %s : %s", ssa_name(f, in->in[0], walk), cell,
+                                   number_text(f, (enum dtype)in->dtype, 0))
+                    : cell;
 }
 
 const char *load_one_text(struct frame *f, uint16_t i)
@@ -76,7 +85,7 @@ static const char *expression(struct frame *f, uint16_t i, int walk)
     const struct group_instr *in = &f->g->instr[i];
     switch (in->kind) {
     case GROUP_LOAD:
-        return load(f, i);
+        return load(f, i, walk);
     case GROUP_INDEX:
         return f->value[i].fixed ? "0"
                                  : arena_printf(f->arena, "(int32_t)(%s)",

@@ -12,10 +12,12 @@ struct value {
     uint16_t level; /* REDUCEs in front of it, one behind the other */
     uint16_t place; /* full: the walk over the row in which it is made */
 };
-/* An operand moves by so many bytes with the counter that is this operand of k.in; 0: it does not. */
+/* An operand moves by so many bytes with the counter that is this operand of k.in; 0: it does not. A guarded
+ * one lies `back` bytes behind point 0 of the domain. */
 struct turning {
-    int64_t bytes;
+    int64_t bytes, back;
     uint16_t counter;
+    bool guarded;
 };
 /* Axes that every operand steps through evenly are one here; those of size 1 are none. Axes [0, n_outer) are
  * of rows (FLAT: none). A column is an operand of k.in, then of k.out, then the index along an axis of the

@@ -34,9 +34,10 @@ static void counters(struct frame *f)
 static const char *place_text(struct frame *f, uint32_t column)
 {
     const struct turning *t = &f->turning[column];
-    return t->bytes ? arena_printf(f->arena, "arena + p.at[%u] + turn%u * %lldll", column, t->counter,
-                                   (long long)t->bytes)
-                    : arena_printf(f->arena, "arena + p.at[%u]", column);
+    const char *at = arena_printf(f->arena, "arena + p.at[%u]", column);
+    at = t->back ? arena_printf(f->arena, "%s - (%lldll)", at, (long long)t->back) : at;
+    return t->bytes ? arena_printf(f->arena, "%s + turn%u * %lldll", at, t->counter, (long long)t->bytes)
+                    : at;
 }
 
 static void pointers(struct frame *f)

@@ -31,6 +31,9 @@ enum access column_access(const struct frame *f, uint32_t column, int vector)
     const struct operand *o = column_operand(f, column);
     int64_t size = (int64_t)dtype_size((enum dtype)o->dtype), all = vector * size,
             align = all < 16 ? all : 16;
+    if (f->turning[column].guarded) {
+        return ACCESS_EACH;
+    }
     if (column_step(f, column) == 0) {
         return ACCESS_ONE;
     }

@@ -183,8 +183,8 @@ static void find_in_memory(struct group_run *r)
     for (int i = 0; i < r->g->n_instr; i++) {
         const struct group_instr *x = &r->g->instr[i];
         r->value[i].forward = -1;
-        r->value[i].in_memory =
-            x->kind == GROUP_LOAD && r->value[i].class == CLASS_FULL && in_tiles(r, &r->k->in[x->operand]);
+        r->value[i].in_memory = x->kind == GROUP_LOAD && !x->n_in && r->value[i].class == CLASS_FULL &&
+                                in_tiles(r, &r->k->in[x->operand]);
     }
     for (int i = 0; i < r->g->n_store; i++) {
         const struct group_store *s = &r->g->store[i];
@@ -248,7 +248,7 @@ static void make_walks(struct group_run *r)
 {
     for (int i = 0; i < r->g->n_instr; i++) {
         struct value *v = &r->value[i];
-        if (r->g->instr[i].kind == GROUP_LOAD && v->class != CLASS_UNIFORM) {
+        if (r->g->instr[i].kind == GROUP_LOAD && !r->g->instr[i].n_in && v->class != CLASS_UNIFORM) {
             make_walk(&v->walk, &r->k->in[r->g->instr[i].operand], r->g,
                       v->class == CLASS_ROW ? r->g->outer : r->g->rank, false);
             int64_t period =

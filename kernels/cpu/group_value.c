@@ -21,7 +21,29 @@ CLONES void round_bf16(float *x, int64_t n)
     }
 }
 
-/* -- operands */
+/* -- values, and operands */
+
+struct view value_view(const struct group_run *r, const struct tile *t, int i)
+{
+    const struct value *v = &r->value[i];
+    (void)t;
+    switch (v->class) {
+    case CLASS_UNIFORM:
+        return (struct view){(char *)(uintptr_t)&live_of(r, v)->number, 0, 0};
+    case CLASS_ROW:
+        return is_columns(r) ? (struct view){live_of(r, v)->row, 0, v->size}
+                             : (struct view){live_of(r, v)->row, v->size, 0};
+    default:
+        return live_of(r, v)->view;
+    }
+}
+
+static struct view row_view(const struct group_run *r, int i)
+{
+    const struct value *v = &r->value[i];
+    return v->class == CLASS_UNIFORM ? (struct view){(char *)(uintptr_t)&live_of(r, v)->number, 0, 0}
+                                     : (struct view){live_of(r, v)->row, 0, v->size};
+}
 
 /* Elements from the start of an operand to the place of number `at` of axes [from, to) in row-major order. */
 static int64_t steps_to(const struct operand *o, const int64_t *dims, int from, int to, int64_t at)
@@ -114,11 +136,79 @@ static void load_points_anew(const struct group_run *r, const struct tile *t, st
     }
 }
 
+/* n elements of a guarded operand, the first of them `at` bytes behind the arena's start: whole runs of those
+ * to be read, and of zeros. */
+static void load_guarded(const struct group_run *r, int i, char *to, const struct view *guard, int64_t at,
+                         int64_t step, int64_t n)
+{
+    const struct operand *o = &r->k->in[instr_of(r, i)->operand];
+    int64_t size = r->value[i].size, cell = (int64_t)dtype_size((enum dtype)o->dtype);
+    for (int64_t k = 0, run; k < n; k += run) {
+        bool reads = guard->p[k * guard->step];
+        for (run = 1; k + run < n && (bool)guard->p[(k + run) * guard->step] == reads; run++) {
+        }
+        if (reads) {
+            fetch(o, to + k * size, r->arena + (at + k * step * cell), step, run);
+        } else {
+            memset(to + k * size, 0, (size_t)(run * size));
+        }
+    }
+}
+/* Points [at, at + n) of axes [0, rank) in row-major order. */
+static void load_guarded_points(const struct group_run *r, int i, char *to, struct view guard, int rank,
+                                int64_t at, int64_t n)
+{
+    const struct group_instr *x = instr_of(r, i);
+    const struct operand *o = &r->k->in[x->operand];
+    int64_t last = rank ? r->g->dim[rank - 1] : 1, step = rank ? o->stride[rank - 1] : 0;
+    for (int64_t run; n > 0; n -= run, at += run) {
+        int64_t steps = steps_to(o, r->g->dim, 0, rank, at) * (int64_t)dtype_size((enum dtype)o->dtype);
+        run = min_i64(last - at % last, n);
+        load_guarded(r, i, to, &guard, (int64_t)o->offset - x->back + steps, step, run);
+        to += run * r->value[i].size;
+        guard.p += run * guard.step;
+    }
+}
+static void load_guarded_columns(const struct group_run *r, const struct tile *t, int i,
+                                 const struct view *in)
+{
+    const struct group *g = r->g;
+    const struct group_instr *x = instr_of(r, i);
+    const struct operand *o = &r->k->in[x->operand];
+    int64_t rows = steps_to(o, g->dim, 0, g->outer, t->row), cell = (int64_t)dtype_size((enum dtype)o->dtype);
+    struct view guard = *in;
+    for (int64_t l = 0; l < t->lines; l++, guard.p += guard.line) {
+        int64_t at = rows + steps_to(o, g->dim, g->outer, g->rank, t->at + l);
+        load_guarded(r, i, r->live[i].view.p + l * t->n * r->value[i].size, &guard,
+                     (int64_t)o->offset - x->back + at * cell, o->stride[g->outer - 1], t->n);
+    }
+}
+static void load_where(const struct group_run *r, const struct tile *t, int i)
+{
+    const struct live *live = &r->live[i];
+    uint16_t of = instr_of(r, i)->in[0];
+    struct view guard = value_view(r, t, of);
+    if (r->value[i].class == CLASS_ROW) {
+        load_guarded_points(r, i, live->row, row_view(r, of), r->g->outer, t->row, t->rows);
+        return;
+    }
+    if (is_columns(r)) {
+        load_guarded_columns(r, t, i, &guard);
+        return;
+    }
+    for (int64_t l = 0; l < t->lines; l++, guard.p += guard.line) {
+        load_guarded_points(r, i, live->view.p + l * live->view.line, guard, r->g->rank,
+                            first_point(r, t) + l * t->n, t->n);
+    }
+}
+
 static void load(struct group_run *r, const struct tile *t, int i)
 {
     struct value *v = &r->value[i];
     const struct operand *o = &r->k->in[instr_of(r, i)->operand];
-    if (v->class == CLASS_ROW) {
+    if (instr_of(r, i)->n_in) {
+        load_where(r, t, i);
+    } else if (v->class == CLASS_ROW) {
         walk_in(r, v, o, live_of(r, v)->row, t->row, t->rows);
     } else if (v->in_memory) {
         live_of(r, v)->view.p = first_place(r, t, o);
@@ -273,28 +363,6 @@ static void run_of(struct group_run *r, int i, char *to, const struct view *in, 
 
 /* -- tiles */
 
-struct view value_view(const struct group_run *r, const struct tile *t, int i)
-{
-    const struct value *v = &r->value[i];
-    (void)t;
-    switch (v->class) {
-    case CLASS_UNIFORM:
-        return (struct view){(char *)(uintptr_t)&live_of(r, v)->number, 0, 0};
-    case CLASS_ROW:
-        return is_columns(r) ? (struct view){live_of(r, v)->row, 0, v->size}
-                             : (struct view){live_of(r, v)->row, v->size, 0};
-    default:
-        return live_of(r, v)->view;
-    }
-}
-
-static struct view row_view(const struct group_run *r, int i)
-{
-    const struct value *v = &r->value[i];
-    return v->class == CLASS_UNIFORM ? (struct view){(char *)(uintptr_t)&live_of(r, v)->number, 0, 0}
-                                     : (struct view){live_of(r, v)->row, 0, v->size};
-}
-
 /* A value of rows at every point, in room of its own. */
 static struct view spread(const struct tile *t, const struct view *in, int64_t size, char *to)
 {
@@ -370,7 +438,8 @@ void value_uniforms(struct group_run *r)
         }
         switch (x->kind) {
         case GROUP_LOAD:
-            fetch(&r->k->in[x->operand], to, r->arena + r->k->in[x->operand].offset, 1, 1);
+            in[0] = x->n_in ? row_view(r, x->in[0]) : (struct view){(char *)&(bool){true}, 0, 0};
+            load_guarded(r, i, to, &in[0], (int64_t)r->k->in[x->operand].offset - x->back, 1, 1);
             break;
         case GROUP_CONST:
             cpu_store(to, work_of(r, i), x->value);

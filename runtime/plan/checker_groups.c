@@ -102,7 +102,23 @@ static bool step_into_part(const struct run *r, struct element *e)
     return false;
 }
 
-/* The element in what views and copies show, and in what was joined. */
+/* The element of its input that an element of a pad is; false where it is one of the zeros around. */
+static bool step_into_box(const struct run *r, struct element *e)
+{
+    const struct node *n = graph_node(r->g, e->node);
+    e->node = node_inputs(r->g, n)[0];
+    bool inside = run_dims(r, graph_node(r->g, e->node), e->dims);
+    for (int i = 0; i < n->rank && inside; i++) {
+        int64_t start, step = node_attrs(r->g, n)[i];
+        inside =
+            dim_eval(&r->g->dims, &r->at, node_dims(r->g, n)[i], &start) && (e->index[i] - start) % step == 0;
+        e->index[i] = inside ? (e->index[i] - start) / step : 0;
+        inside = inside && e->index[i] >= 0 && e->index[i] < e->dims[i];
+    }
+    return inside;
+}
+
+/* The element in what views and copies show, in what was joined, in a box with zeros around it. */
 static bool step_down(const struct run *r, struct element *e)
 {
     const struct node *n = graph_node(r->g, e->node);
@@ -115,6 +131,9 @@ static bool step_down(const struct run *r, struct element *e)
     }
     if (n->op == OP_concat) {
         return step_into_part(r, e);
+    }
+    if (n->op == OP_pad) {
+        return step_into_box(r, e);
     }
     if (n->op == OP_pack && n->rank == 1) { /* of replicas it is a launch */
         return run_step_pack(r, e);
@@ -153,6 +172,27 @@ static bool is_iota(const struct run *r, struct element e, int64_t *place)
 
 static bool is_element(struct tour *t, uint16_t i, struct element e, int p);
 
+/* What a guard made of places is at a point. */
+static bool guard_of(const struct tour *t, uint16_t i, int p, bool *is)
+{
+    const struct group_instr *x = &t->g->instr[i];
+    int64_t a, b;
+    bool also;
+    if (x->kind != GROUP_ELEM || x->n_in != 2) {
+        return false;
+    }
+    if (x->op == OP_land) {
+        bool known = guard_of(t, x->in[0], p, is) && guard_of(t, x->in[1], p, &also);
+        *is = known && *is && also;
+        return known;
+    }
+    if (!count_of(t, x->in[0], p, &a) || !count_of(t, x->in[1], p, &b)) {
+        return false;
+    }
+    *is = x->op == OP_ge ? a >= b : a < b;
+    return x->op == OP_ge || x->op == OP_lt;
+}
+
 /* The end of the loop whose counter moves an operand; 0: of none. */
 static uint32_t turned_by(const struct tour *t, uint16_t counter)
 {
@@ -180,6 +220,39 @@ static bool is_turning(const struct tour *t, const struct group_instr *x, struct
         own = run_lies_at(r, whole, address + (uint64_t)(whole.index[0] * x->turn));
     }
     return own;
+}
+
+/* Whether e, or what it shows, lies there. */
+static bool is_loaded(const struct tour *t, const struct group_instr *x, struct element e, uint64_t address)
+{
+    const struct run *r = t->r;
+    if (x->turn) {
+        return is_turning(t, x, e, address);
+    }
+    while (!run_lies_at(r, e, address)) {
+        if (graph_node(r->g, e.node)->op == OP_loop_in) {
+            return is_turning(t, x, e, address);
+        }
+        if (!step_down(r, &e) || !run_dims(r, graph_node(r->g, e.node), e.dims)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a guarded load is an element of a pad: read where that is one of its input, and only there. */
+static bool is_padded(const struct tour *t, const struct group_instr *x, struct element e, int p)
+{
+    const struct run *r = t->r;
+    bool reads;
+    while (graph_node(r->g, e.node)->op != OP_pad) {
+        if (!step_down(r, &e) || !run_dims(r, graph_node(r->g, e.node), e.dims)) {
+            return false;
+        }
+    }
+    bool inside = step_into_box(r, &e);
+    uint64_t address = address_of(&t->op->k.in[x->operand], t->at[p]) - (uint64_t)x->back;
+    return guard_of(t, x->in[0], p, &reads) && reads == inside && (!reads || is_loaded(t, x, e, address));
 }
 
 static struct element input_of(const struct run *r, const struct element *e, uint32_t k)
@@ -328,20 +401,9 @@ static bool is_element(struct tour *t, uint16_t i, struct element e, int p)
     if (!dims || x->dtype != graph_node(r->g, e.node)->dtype) {
         return false;
     }
-    if (x->kind == GROUP_LOAD && x->turn) {
-        return is_turning(t, x, e, address_of(&t->op->k.in[x->operand], t->at[p]));
-    }
     if (x->kind == GROUP_LOAD) {
-        uint64_t address = address_of(&t->op->k.in[x->operand], t->at[p]);
-        while (!run_lies_at(r, e, address)) {
-            if (graph_node(r->g, e.node)->op == OP_loop_in) {
-                return is_turning(t, x, e, address);
-            }
-            if (!step_down(r, &e) || !run_dims(r, graph_node(r->g, e.node), e.dims)) {
-                return false;
-            }
-        }
-        return true;
+        return x->n_in ? is_padded(t, x, e, p)
+                       : is_loaded(t, x, e, address_of(&t->op->k.in[x->operand], t->at[p]));
     }
     if (x->kind == GROUP_CONST && is_number(r, e, x->value)) {
         return true;
@@ -371,6 +433,16 @@ static bool is_element(struct tour *t, uint16_t i, struct element e, int p)
 
 /* -- what must hold for all points */
 
+static bool is_in_domain(const struct tour *t, const struct group_instr *x)
+{
+    const struct operand *o = &t->op->k.in[x->operand];
+    bool ok = x->n_in ? x->n_in == 1 && t->g->instr[x->in[0]].dtype == DT_BOOL : x->back == 0;
+    for (int a = 0; a < t->g->rank; a++) {
+        ok = ok && (o->dim[a] == t->g->dim[a] || (x->n_in && o->dim[a] < t->g->dim[a]));
+    }
+    return ok;
+}
+
 static enum status check_program(const struct tour *t)
 {
     const struct group *g = t->g;
@@ -385,8 +457,7 @@ static enum status check_program(const struct tour *t)
                  !(x->kind == GROUP_REDUCE && g->instr[x->in[n]].row);
         }
         const struct operand *o = x->kind == GROUP_LOAD && ok ? &k->in[x->operand] : NULL;
-        ok = ok && (!o || (o->rank == g->rank && o->dtype == x->dtype &&
-                           !memcmp(o->dim, g->dim, g->rank * sizeof *o->dim)));
+        ok = ok && (!o || (o->rank == g->rank && o->dtype == x->dtype && is_in_domain(t, x)));
         for (int a = g->outer; o && ok && x->row && a < g->rank; a++) {
             ok = o->stride[a] == 0;
         }
@@ -529,8 +600,8 @@ static enum status check_stores(const struct tour *t)
         }
         for (uint16_t x = 0; x < g->n_instr; x++) {
             const struct operand *in = g->instr[x].kind == GROUP_LOAD ? &k->in[g->instr[x].operand] : NULL;
-            bool step = in && g->outer == g->rank && g->instr[x].turn == g->store[i].turn &&
-                        in->offset == o->offset &&
+            bool step = in && !g->instr[x].n_in && g->outer == g->rank &&
+                        g->instr[x].turn == g->store[i].turn && in->offset == o->offset &&
                         dtype_size((enum dtype)in->dtype) == dtype_size((enum dtype)o->dtype);
             for (int a = 0; a < g->rank && step; a++) {
                 step = o->dim[a] == in->dim[a] && (o->dim[a] == 1 || o->stride[a] == in->stride[a]);
@@ -563,6 +634,22 @@ static void start_tour(struct tour *t, int number)
     }
 }
 
+/* Moves all points to where a comparison of a place with a number turns; false for other instructions. */
+static bool move_to_edge(struct tour *t, uint16_t i, int64_t below)
+{
+    const struct group_instr *x = &t->g->instr[i], *in = t->g->instr;
+    if (x->kind != GROUP_ELEM || (x->op != OP_ge && x->op != OP_lt) || in[x->in[0]].kind != GROUP_INDEX ||
+        in[x->in[1]].kind != GROUP_CONST) {
+        return false;
+    }
+    uint16_t axis = in[x->in[0]].operand;
+    int64_t at = (int64_t)in[x->in[1]].value - below;
+    for (int p = 0; p < t->n && axis < t->g->rank && at >= 0 && at < t->g->dim[axis]; p++) {
+        t->at[p][axis] = at;
+    }
+    return true;
+}
+
 static enum status check_store_at(struct tour *t, uint16_t i, int p)
 {
     const struct group_store *s = &t->g->store[i];
@@ -591,6 +678,16 @@ static enum status check_store_at(struct tour *t, uint16_t i, int p)
                : wrong(t, "a result is not what the graph means", i);
 }
 
+static enum status check_points(struct tour *t)
+{
+    for (uint16_t i = 0; i < t->g->n_store; i++) {
+        for (int p = 0; p < t->n; p++) {
+            TRY(check_store_at(t, i, p));
+        }
+    }
+    return ST_OK;
+}
+
 enum status check_group(struct run *r, const struct plan_op *op)
 {
     struct tour *t = arena_new_of(r->arena, struct tour);
@@ -603,10 +700,12 @@ enum status check_group(struct run *r, const struct plan_op *op)
     TRY(check_stores(t));
     for (int s = 0; s < ROW_SAMPLES; s++) {
         start_tour(t, s);
-        for (uint16_t i = 0; i < g->n_store; i++) {
-            for (int p = 0; p < t->n; p++) {
-                TRY(check_store_at(t, i, p));
-            }
+        TRY(check_points(t));
+    }
+    for (uint16_t i = 0; i < 2 * g->n_instr; i++) {
+        start_tour(t, ROW_SAMPLES + i);
+        if (move_to_edge(t, i / 2, i % 2)) {
+            TRY(check_points(t));
         }
     }
     for (uint16_t i = 0; i < g->n_store; i++) {

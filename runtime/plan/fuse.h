@@ -26,8 +26,9 @@ struct step {
     const int64_t *attr;
     uint32_t n_attr, node;
     uint32_t uses;   /* LOAD: the inputs of drafts it stands for */
-    struct place at; /* LOAD: read here, in the rank and dims of the domain. RANGES: the table. INDEX: the
-                        number is o.offset + the sum over axes of index * o.stride */
+    int64_t back;    /* LOAD, guarded: elements from where point 0 of the domain would be to the operand */
+    struct place at; /* LOAD: read here, in the rank and dims of the domain; guarded: its own dims. RANGES:
+                        the table. INDEX: the number is o.offset + the sum over axes of index * o.stride */
 };
 /* A value kept in memory, in the rank and dims of the domain; stride 0 where it does not vary. */
 struct keep {
@@ -132,6 +133,11 @@ int64_t program_points(const struct program *p);
 int64_t program_rows(const struct program *p);
 /* Whether its sums are so long that nothing in the same launch can wait for them. */
 bool program_rows_are_long(const struct program *p);
+/* Whether it is a box inside of the domain. */
+static inline bool step_is_guarded(const struct step *s)
+{
+    return s->kind == GROUP_LOAD && s->n_in > 0;
+}
 /* Axes (bits) along which each value varies. */
 void program_varies(const struct program *p, uint32_t *axes);
 /* Whether something is made of what a REDUCE leaves. */

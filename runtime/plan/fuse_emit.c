@@ -144,6 +144,7 @@ static uint16_t emit_step(struct emitter *e, const struct step *s, uint32_t vari
     }
     if (s->kind == GROUP_LOAD || s->kind == GROUP_RANGES) {
         x.operand = operand(e, &s->at);
+        x.back = s->back * (int64_t)dtype_size((enum dtype)s->dtype);
         x.turn = s->at.turns ? s->at.turn : 0;
         x.counter = s->at.turns ? counter(e, s->at.counter) : 0;
     }

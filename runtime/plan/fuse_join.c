@@ -57,7 +57,7 @@ static bool same_step(const struct step *x, const struct step *y, int rank)
     switch (x->kind) {
     case GROUP_LOAD:
     case GROUP_INDEX:
-        return place_is_same(&x->at, &y->at, rank);
+        return !x->n_in && !y->n_in && place_is_same(&x->at, &y->at, rank);
     case GROUP_CONST:
         return f64_bits(x->value) == f64_bits(y->value);
     case GROUP_SCALAR:
@@ -82,7 +82,7 @@ static bool join_load(struct join *j, uint32_t i, const struct step *s)
         if (!bytes_meet(&at, &j->kept[k])) {
             continue;
         }
-        if (!same_access(j, &s->at, &j->out->keep[k].at)) {
+        if (step_is_guarded(s) || !same_access(j, &s->at, &j->out->keep[k].at)) {
             return refuse(j, STOP_reread);
         }
         j->value[i] = j->out->keep[k].value;
@@ -104,6 +104,9 @@ static bool join_steps(struct join *j)
 {
     for (uint32_t i = 0; i < j->b->n_step; i++) {
         struct step s = j->b->step[i];
+        for (int k = 0; k < s.n_in; k++) {
+            s.in[k] = j->value[s.in[k]];
+        }
         if (s.kind == GROUP_LOAD) {
             if (!join_load(j, i, &s)) {
                 return false;
@@ -114,9 +117,6 @@ static bool join_steps(struct join *j)
         for (uint32_t k = 0; k < j->n_step && !found && s.n_in == 0; k++) {
             found = same_step(&s, &j->out->step[k], j->out->rank);
             j->value[i] = (uint16_t)k;
-        }
-        for (int k = 0; k < s.n_in; k++) {
-            s.in[k] = j->value[s.in[k]];
         }
         j->value[i] = found ? j->value[i] : program_step(j->out, &s);
     }
@@ -161,8 +161,8 @@ static bool reads_in_step(struct join *j)
             const struct step *s = &p->step[k];
             struct bytes from = s->kind == GROUP_LOAD ? place_bytes(j->v, &s->at) : (struct bytes){0};
             if (s->kind == GROUP_LOAD && bytes_meet(&from, &to) &&
-                (p->outer < p->rank || !varies_everywhere(p, &s->at.o) || from.from != to.from ||
-                 from.end != to.end || !place_turns_alike(&s->at, &p->keep[i].at) ||
+                (step_is_guarded(s) || p->outer < p->rank || !varies_everywhere(p, &s->at.o) ||
+                 from.from != to.from || from.end != to.end || !place_turns_alike(&s->at, &p->keep[i].at) ||
                  !same_view(&s->at.o, &p->keep[i].at.o, p->rank))) {
                 return refuse(j, STOP_order);
             }

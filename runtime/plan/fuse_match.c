@@ -135,6 +135,20 @@ static bool reduces_alike(const struct program *p, const struct match *m, int si
     return true;
 }
 
+/* Axes along which a guarded operand is a box are not cut. */
+static bool keeps_boxes(const struct program *p, const struct match *m, int side)
+{
+    for (uint32_t k = 0; k < p->n_step; k++) {
+        for (int i = 0; i < m->rank && step_is_guarded(&p->step[k]); i++) {
+            int axis = m->piece[i].axis[side];
+            if (axis >= 0 && m->piece[i].dim != p->dim[axis] && p->step[k].at.o.dim[axis] != p->dim[axis]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool finish(const struct program *a, const struct program *b, struct match *m)
 {
     int lead = lead_of(a, b, m);
@@ -144,7 +158,7 @@ static bool finish(const struct program *a, const struct program *b, struct matc
     while (m->outer < m->rank && m->piece[m->outer].axis[lead] < p->outer) {
         m->outer++;
     }
-    return reduces_alike(a, m, 0) && reduces_alike(b, m, 1);
+    return reduces_alike(a, m, 0) && reduces_alike(b, m, 1) && keeps_boxes(a, m, 0) && keeps_boxes(b, m, 1);
 }
 
 bool match_by(const struct program *a, const struct operand *x, const struct program *b,
@@ -175,13 +189,14 @@ bool match_in_order(const struct program *a, const struct program *b, struct mat
 
 /* -- applied */
 
-static void apply_operand(const struct match *m, int side, struct operand *o)
+static void apply_operand(const struct match *m, int side, struct operand *o, const int64_t *whole)
 {
     struct operand from = *o;
     o->rank = (uint8_t)m->rank;
     for (int i = 0; i < m->rank; i++) {
         const struct piece *p = &m->piece[i];
-        o->dim[i] = p->dim;
+        bool box = whole && p->axis[side] >= 0 && from.dim[p->axis[side]] != whole[p->axis[side]];
+        o->dim[i] = box ? from.dim[p->axis[side]] : p->dim;
         o->stride[i] = p->axis[side] < 0 ? 0 : from.stride[p->axis[side]] * p->step[side];
     }
 }
@@ -198,13 +213,13 @@ struct program *match_apply(struct fuser *f, const struct program *p, const stru
     for (uint32_t i = 0; i < p->n_step; i++) {
         struct step s = p->step[i];
         if (s.kind == GROUP_LOAD || s.kind == GROUP_INDEX) {
-            apply_operand(m, side, &s.at.o);
+            apply_operand(m, side, &s.at.o, step_is_guarded(&s) ? p->dim : NULL);
         }
         program_step(out, &s);
     }
     for (uint32_t i = 0; i < p->n_keep; i++) {
         struct keep k = p->keep[i];
-        apply_operand(m, side, &k.at.o);
+        apply_operand(m, side, &k.at.o, NULL);
         program_keep(out, k.value, k.node, &k.at);
     }
     return out;

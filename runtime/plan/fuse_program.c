@@ -143,6 +143,8 @@ static void drop_axis(struct program *p, int i)
 {
     for (uint32_t k = 0; k < p->n_step; k++) {
         if (has_operand(&p->step[k])) {
+            int64_t *box = p->step[k].at.o.dim;
+            box[i + 1 < p->rank ? i + 1 : i] *= step_is_guarded(&p->step[k]) ? box[i] : 1;
             operand_drop(&p->step[k].at.o, i, p->rank);
         }
     }
@@ -156,7 +158,7 @@ static void drop_axis(struct program *p, int i)
 static void set_dims(struct program *p)
 {
     for (uint32_t k = 0; k < p->n_step; k++) {
-        if (has_operand(&p->step[k])) {
+        if (has_operand(&p->step[k]) && !step_is_guarded(&p->step[k])) {
             memcpy(p->step[k].at.o.dim, p->dim, sizeof p->dim);
         }
     }
@@ -368,6 +370,62 @@ static bool fits_i32(const struct operand *o)
     return operand_count(o) <= INT32_MAX;
 }
 
+static uint16_t guard_step(struct program *p, uint32_t node, enum op op, uint16_t x, uint16_t y)
+{
+    struct step s = {.kind = GROUP_ELEM, .op = (uint16_t)op, .dtype = DT_BOOL, .n_in = 2, .node = node};
+    s.in[0] = x;
+    s.in[1] = y;
+    return program_step(p, &s);
+}
+/* The place along an axis. */
+static uint16_t place_step(struct program *p, uint32_t node, int axis)
+{
+    for (uint32_t i = 0; i < p->n_step; i++) {
+        if (p->step[i].kind == GROUP_INDEX && p->step[i].at.o.stride[axis]) {
+            return (uint16_t)i;
+        }
+    }
+    struct step s = {.kind = GROUP_INDEX, .dtype = DT_I32, .node = node};
+    s.at.o.rank = (uint8_t)p->rank;
+    s.at.o.stride[axis] = 1;
+    return program_step(p, &s);
+}
+/* One more condition of a guard: the place along an axis compared with a number. */
+static void guard_add(struct program *p, struct step *load, int axis, enum op op, int64_t number)
+{
+    uint32_t node = load->node;
+    struct step bound = {.kind = GROUP_CONST, .dtype = DT_I32, .value = (double)number, .node = node};
+    uint16_t at = place_step(p, node, axis);
+    uint16_t is = guard_step(p, node, op, at, program_step(p, &bound));
+    load->in[0] = load->n_in ? guard_step(p, node, OP_land, load->in[0], is) : is;
+    load->n_in = 1;
+}
+
+/* pad: a guarded load. */
+static bool pad_program(const struct variant_build *v, const struct draft *d, struct program *p)
+{
+    const struct operand *box = &d->in[0].o;
+    domain_of(p, &d->out.o);
+    struct place at = in_domain(&d->in[0], p, same_axes), to = in_domain(&d->out, p, same_axes);
+    struct step load = load_step(v, d, 0, &at);
+    bool apart = load.kind != GROUP_LOAD || !fits_i32(&d->out.o);
+    load.node = d->node;
+    for (int i = 0; i < p->rank && !apart; i++) {
+        int64_t start = d->attr[p->rank + i];
+        apart = d->attr[i] != 1 && box->dim[i] > 1;
+        load.at.o.dim[i] = box->dim[i];
+        load.back += start * load.at.o.stride[i];
+        if (start > 0) {
+            guard_add(p, &load, i, OP_ge, start);
+        }
+        if (start + box->dim[i] < p->dim[i]) {
+            guard_add(p, &load, i, OP_lt, start + box->dim[i]);
+        }
+    }
+    program_keep(p, program_step(p, &load), d->node, &to);
+    return !apart;
+}
+
 static bool draft_program(const struct variant_build *v, const struct draft *d, struct program *p)
 {
     switch (op_table[d->op].kind) {
@@ -388,6 +446,8 @@ static bool draft_program(const struct variant_build *v, const struct draft *d, 
     case OP_loop_put:
         turning_program(v, d, p);
         return true;
+    case OP_pad:
+        return pad_program(v, d, p);
     case OP_concat:
         return joined_program(v, d, p);
     case OP_iota:

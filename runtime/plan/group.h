@@ -16,6 +16,10 @@
  * of counter 0, and its elements lie counter * turn bytes behind it. The counter is an i32 without axes in
  * k.in, which no load names, and stands still while the group runs.
  *
+ * A *guarded* LOAD has a bool value as its input, and is 0 where that is false, without a look at memory: an
+ * operand written into zeros. It is a box inside of the domain: its dims are its own, and it begins `back`
+ * bytes behind where point 0 of the domain would be.
+ *
  * A concat of parts of one size may leave as its parts: a store for each, one behind the other, with the
  * strides of the whole.
  *
@@ -38,7 +42,8 @@
 #include "runtime/plan/plan.h"
 
 enum group_kind {
-    GROUP_LOAD,   /* k.in[operand] at this point. The same operand may be loaded again behind a REDUCE */
+    GROUP_LOAD,   /* k.in[operand] at this point. The same operand may be loaded again behind a REDUCE. With
+                   * in[0]: only where that is true */
     GROUP_CONST,  /* `value` */
     GROUP_INDEX,  /* i32: the place of this point along axis `operand` of the domain (iota) */
     GROUP_SCALAR, /* a CONTROL row without tensors (step, knob, metric): op, attr */
@@ -62,6 +67,7 @@ struct group_instr {
     uint16_t operand;
     uint16_t counter; /* LOAD, with `turn`: the operand of k.in that is the counter */
     double value;
+    int64_t back;        /* LOAD, guarded */
     int64_t turn;        /* LOAD: bytes by which the operand moves with the counter of a loop; 0: none */
     const int64_t *attr; /* of the node, resolved as in kargs; of ELEM rows with one, too */
     uint32_t n_attr;

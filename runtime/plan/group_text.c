@@ -39,7 +39,7 @@ const char *group_line(const struct group *g, uint16_t i, struct arena *a)
     text_printf(&t, " %s = ", dtype_name((enum dtype)x->dtype));
     put_source(&t, x);
     for (int k = 0; k < x->n_in; k++) {
-        text_printf(&t, " ");
+        text_printf(&t, x->kind == GROUP_LOAD ? " where " : " ");
         put_value(&t, g, x->in[k]);
     }
     return t.at;

@@ -65,7 +65,7 @@ static json_t *nodes_json(const struct graph *g, const struct plan_op *op)
     }
     bool *in = mem_alloc(g->nodes.n * sizeof *in);
     for (uint16_t i = 0; i < x->n_instr; i++) {
-        bool made = x->instr[i].kind != GROUP_LOAD && x->instr[i].kind != GROUP_CONST;
+        bool made = (x->instr[i].kind != GROUP_LOAD || x->instr[i].n_in) && x->instr[i].kind != GROUP_CONST;
         in[x->instr[i].node] |= made;
     }
     for (uint16_t i = 0; i < x->n_store; i++) {

@@ -366,7 +366,68 @@ START_TEST(wrong_turn)
 }
 END_TEST
 
-MAIN("groups", chain_and_rows_are_one, lines, off_when_asked, without_reuse, stops_at_a_product,
-     stops_at_other_elements, parts_are_kept, update_in_place, wrong_operator, wrong_order_of_inputs,
-     wrong_reduction, wrong_load, stores_that_meet, value_before_it_is_made, value_of_a_row_that_is_none,
-     wrong_node_stored, parts_of_stacks, wrong_turn, joined_values, wrong_parts)
+/* tanh(a), and b, each in the middle of zeros, added up. */
+static struct subject boxes(void)
+{
+    struct subject s = states(8, 24);
+    struct make *m = &s.m;
+    struct type whole = make_type(m, DT_F32, 2, (int64_t[]){8, 27});
+    val a = NODE(m, .op = OP_tanh, IN(make_read(m, s.a))), b = make_read(m, s.b);
+    val x = NODE(m, .op = OP_pad, IN(a), ATTR(1, 1), DIMS(make_dim(m, 0), make_dim(m, 1)), .type = whole);
+    val y = NODE(m, .op = OP_pad, IN(b), ATTR(1, 1), DIMS(make_dim(m, 0), make_dim(m, 3)), .type = whole);
+    make_output(m, NODE(m, .op = OP_add, IN(x, y)));
+    plan_subject(&s, &fused);
+    s.g = (struct group *)s.v->op[s.v->n_op - 1].k.group;
+    return s;
+}
+
+START_TEST(values_in_zeros)
+{
+    struct subject s = boxes();
+    const char *const want[] = {"v0 i32 = index 1",     "v1 i32 = 1",         "v2 bool = ge v0 v1",
+                                "v3 i32 = 25",          "v4 bool = lt v0 v3", "v5 bool = land v2 v4",
+                                "v6 f32 = in0 where v5"};
+    ck_assert_uint_eq(s.v->n_op, 2); /* the first value is read elsewhere than it is made */
+    for (uint16_t i = 0; i < sizeof want / sizeof *want; i++) {
+        ck_assert_str_eq(group_line(s.g, i, s.m.a), want[i]);
+    }
+    ck_assert_int_eq(s.g->instr[6].back, 4);
+    ck_assert_int_eq(s.v->op[1].k.in[0].dim[1], 24);
+}
+END_TEST
+
+/* A bound, the place, the guard, the input and a store over the operand. */
+START_TEST(wrong_boxes)
+{
+    for (int fault = 0; fault < 6; fault++) {
+        struct subject s = boxes();
+        struct group_instr *x = (struct group_instr *)s.g->instr, *load = &x[6];
+        struct kargs *k = &s.v->op[1].k;
+        switch (fault) {
+        case 0:
+            x[3].value = 24;
+            break;
+        case 1:
+            x[1].value = 0;
+            break;
+        case 2:
+            load->back = 8;
+            break;
+        case 3:
+            load->in[0] = 2;
+            break;
+        case 4:
+            load->n_in = 0;
+            break;
+        default:
+            ((struct operand *)k->out)[0].offset = k->in[0].offset;
+        }
+        ck_assert_msg(plan_check(s.p, &s.m.sink) == ST_INTERNAL, "fault %d", fault);
+    }
+}
+END_TEST
+
+MAIN("groups", values_in_zeros, wrong_boxes, chain_and_rows_are_one, lines, off_when_asked, without_reuse,
+     stops_at_a_product, stops_at_other_elements, parts_are_kept, update_in_place, wrong_operator,
+     wrong_order_of_inputs, wrong_reduction, wrong_load, stores_that_meet, value_before_it_is_made,
+     value_of_a_row_that_is_none, wrong_node_stored, parts_of_stacks, wrong_turn, joined_values, wrong_parts)

@@ -45,7 +45,8 @@ static const struct kargs *find_case(const char *text)
 /* -- the text */
 START_TEST(golden)
 {
-    static const char *const text[] = {"update in place", "softmax [128, 10]", "sum f32[3, 40000]", "labels"};
+    static const char *const text[] = {"update in place", "softmax [128, 10]", "sum f32[3, 40000]", "labels",
+                                       "box f32 2 of 3"};
     struct codegen_kernel k;
     group_handmade(&image);
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {

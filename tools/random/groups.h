@@ -35,6 +35,8 @@ void group_handmade(struct group_image *g);
 /* An operand of a launch whose counter is in[counter], where that puts it. */
 struct operand group_moved(const struct group_image *g, const struct operand *in, const struct operand *o,
                            uint16_t counter, int64_t turn);
+/* A number as an element. */
+void group_put(char *at, enum dtype t, double x);
 /* Computes a case in the image. */
 void group_reference(struct group_image *g, const struct kargs *k);
 /* Largest difference of the results in another image, as a part of what is allowed. */
