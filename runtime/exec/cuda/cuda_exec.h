@@ -74,7 +74,7 @@ struct cuda_line {
         uint32_t step;
     } aside[CUDA_ASIDE]; /* those that nothing in the chain waits for yet, in their order, */
     uint32_t n_aside;
-    void *last_aside; /* and the last of all */
+    void *last_aside;      /* and the last of all */
     uint32_t conditionals; /* nodes of the chain, */
     uint64_t in_loops;     /* and the kernels that run in loops of an operator */
 };
