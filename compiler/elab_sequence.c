@@ -314,13 +314,45 @@ static val span_of(struct build *b, val v, dim from, dim n)
 {
     return v ? build_part(b, v, node_type(b->g, v).rank - 1, from, n, 1) : 0;
 }
-/* above / gap, and 0 where two knots are the same. */
-static val ramp(struct build *b, val above, val gap)
+/* (x - from) / (to - from) with a quotient that x has no part in, so that a gradient needs no other; where
+ * two knots are the same it means nothing, and no function is other than 0. */
+static val ramp(struct build *b, val x, val from, val to)
 {
-    val t = gap ? build_const(b, node_type(b->g, gap).dtype, 0) : 0;
-    val one = gap ? build_const(b, node_type(b->g, gap).dtype, 1) : 0;
-    val safe = gap ? build_3(b, OP_where, build_2(b, OP_eq, gap, t), one, gap) : 0;
-    return build_2(b, OP_div, above, safe);
+    val gap = minus(b, to, from);
+    enum dtype t = gap ? node_type(b->g, gap).dtype : DT_F32;
+    val none = build_const(b, t, 0), one = build_const(b, t, 1);
+    val same = gap ? build_2(b, OP_eq, gap, none) : 0, safe = gap ? build_3(b, OP_where, same, one, gap) : 0;
+    val slope = build_2(b, OP_div, one, safe), above = minus(b, x, from);
+    return mul(b, above, slope);
+}
+enum { SPLINE_DEGREE = 16 };
+/* n functions of the degree, first those of degree 0 from knot 0, 1, .. degree on. A function of degree p is
+ * made of two of degree p - 1 that begin at this knot and at the next. All of them stand side by side, n of
+ * each, rather than as parts of one array: a little more arithmetic, but everything is elementwise, so that
+ * one pass over x makes the functions, and another their gradient. */
+static val spline_functions(struct build *b, val x, val knots, dim n, int degree)
+{
+    struct dims *d = &b->g->dims;
+    enum dtype type = node_type(b->g, x).dtype;
+    val t[SPLINE_DEGREE + 2], f[SPLINE_DEGREE + 1], w[SPLINE_DEGREE + 1];
+    for (int s = 0; s <= degree + 1; s++) {
+        t[s] = span_of(b, knots, dim_const(d, s), n);
+    }
+    for (int s = 0; s <= degree; s++) {
+        val from = build_2(b, OP_ge, x, t[s]), to = build_2(b, OP_lt, x, t[s + 1]);
+        f[s] = build_cast(b, build_2(b, OP_land, from, to), type);
+    }
+    for (int p = 1; p <= degree; p++) {
+        for (int s = 0; s <= degree - p + 1; s++) {
+            w[s] = ramp(b, x, t[s], t[s + p]);
+        }
+        for (int s = 0; s <= degree - p; s++) {
+            val up = mul(b, w[s], f[s]), rest = minus(b, build_const(b, type, 1), w[s + 1]);
+            val down = mul(b, rest, f[s + 1]);
+            f[s] = add(b, up, down);
+        }
+    }
+    return f[0];
 }
 /* bspline(x[.., I], knots[I, M], k): the M - k - 1 basis functions of degree k at x, by the recursion of Cox
  * and de Boor. The knots have no gradient. */
@@ -334,28 +366,15 @@ static struct value run_bspline(struct elab *e, struct bcall *c)
     if (!xn || !knots || !want_int(e, c->arg[2], c->span[2], "the degree", &degree)) {
         return poison();
     }
-    if (degree < 0 || degree > 16 || x.rank < 1 || x.rank == LIMIT_RANK) {
+    if (degree < 0 || degree > SPLINE_DEGREE || x.rank < 1 || x.rank == LIMIT_RANK) {
         return fail(e, DIAG_E2023, c->span_at,
                     "`bspline` takes x[.., I] and a degree of 0 to 16, found %s and %lld",
                     value_text(e, c->arg[0]), (long long)degree);
     }
     build_at(e, c->span_at);
-    dim one = dim_const(d, 1), none = dim_const(d, 0), n = dim_sub(d, t.dim[1], one);
     val at = build_unit(b, xn, x.rank), k = build_1(b, OP_stop_grad, knots);
-    val from = build_2(b, OP_ge, at, span_of(b, k, none, n));
-    val inside = build_2(b, OP_lt, at, span_of(b, k, one, n));
-    inside = build_2(b, OP_land, from, inside);
-    val basis = inside ? build_cast(b, inside, x.dtype) : 0;
-    for (int64_t p = 1; p <= degree && basis; p++) {
-        dim step = dim_const(d, p), next = dim_const(d, p + 1);
-        n = dim_sub(d, n, one);
-        val a = span_of(b, k, none, n), a1 = span_of(b, k, step, n), z = span_of(b, k, one, n),
-            z1 = span_of(b, k, next, n), below = minus(b, at, a), above = minus(b, z1, at);
-        val up = ramp(b, below, minus(b, a1, a)), down = ramp(b, above, minus(b, z1, z));
-        up = mul(b, up, span_of(b, basis, none, n));
-        down = mul(b, down, span_of(b, basis, one, n));
-        basis = add(b, up, down);
-    }
+    dim n = dim_sub(d, t.dim[1], dim_const(d, degree + 1));
+    val basis = at && k ? spline_functions(b, at, k, n, (int)degree) : 0;
     return checked(e, c, basis, c->arg[0].unit);
 }
 /* scale_grad(x, s): x, whose gradient is scaled. */
