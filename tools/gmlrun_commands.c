@@ -74,7 +74,7 @@ enum status command_summary(struct call *c)
     struct graph *g;
     struct run *r;
     TRY(call_graph(c, &g));
-    TRY(run_open_plan(g, &c->run, &c->sink, &r));
+    TRY(run_open_plan(g, &c->run, run_target(NULL), &c->sink, &r));
     if (c->o.at[OPT_JSON].given) {
         run_summary_json(r, stdout);
     } else {

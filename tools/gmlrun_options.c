@@ -66,6 +66,7 @@ static const struct option_spec table[] = {
     [OPT_OVERRIDE] = {"override", 0, OPTION_PAIRS, "NAME=FILE",
                       "a named draw from a file, as in train.eps=eps.npy; may be repeated", RUNS},
     [OPT_STAGE] = {"stage", 0, OPTION_CHOICE, "graph|plan", "what to dump; default graph", "dump"},
+    [OPT_TARGET] = {"target", 0, OPTION_CHOICE, "cpu|h200", "plan for this device; default cpu", "dump"},
     [OPT_STEPS_PER_LAUNCH] = {"steps-per-launch", 0, OPTION_INT, "K",
                               "steps in one launch of the device, at most; same results; default: on a GPU "
                               "as many as take about 10 ms, else 1",

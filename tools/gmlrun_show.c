@@ -92,7 +92,7 @@ enum status command_config(struct call *c)
 static enum status print_plan(struct call *c, struct graph *g, FILE *out)
 {
     struct run *r;
-    TRY(run_open_plan(g, &c->run, &c->sink, &r));
+    TRY(run_open_plan(g, &c->run, run_target(c->o.at[OPT_TARGET].text), &c->sink, &r));
     run_dump_plan(r, out);
     run_close(r);
     return ST_OK;

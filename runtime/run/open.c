@@ -448,11 +448,18 @@ enum status run_open(struct graph *g, const struct run_options *o, struct diag_s
     return hand_over(r, open_all(r), out);
 }
 
-enum status run_open_plan(struct graph *g, const struct run_options *o, struct diag_sink *sink,
-                          struct run **out)
+const struct target *run_target(const char *name)
+{
+    static const struct target h200 = {
+        .name = "cuda", .sm = 90, .n_sm = 132, .workspace = 32u << 20, .groups = true};
+    return name && strcmp(name, "h200") == 0 ? &h200 : &cpu;
+}
+
+enum status run_open_plan(struct graph *g, const struct run_options *o, const struct target *target,
+                          struct diag_sink *sink, struct run **out)
 {
     struct run *r = run_new(g, o, sink);
-    return hand_over(r, load(r, &cpu), out);
+    return hand_over(r, load(r, target), out);
 }
 
 enum status run_open_host(struct graph *g, const struct run_options *o, struct diag_sink *sink,

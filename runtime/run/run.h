@@ -58,9 +58,11 @@ struct run;
  * is NULL. */
 MUST_CHECK enum status run_open(struct graph *g, const struct run_options *o, struct diag_sink *sink,
                                 struct run **out);
-/* The same without a device: only run_summary and run_close may follow. */
-MUST_CHECK enum status run_open_plan(struct graph *g, const struct run_options *o, struct diag_sink *sink,
-                                     struct run **out);
+/* What a plan is made for where no device is asked: `cpu`, `h200`; another name or NULL is the CPU. */
+const struct target *run_target(const char *name);
+/* The same without a device: only run_summary, run_dump_plan and run_close may follow. */
+MUST_CHECK enum status run_open_plan(struct graph *g, const struct run_options *o,
+                                     const struct target *target, struct diag_sink *sink, struct run **out);
 void run_close(struct run *r); /* NULL is fine */
 
 /* Executes the run block and writes the run folder. ST_STOPPED after a signal, with the weights saved. *out

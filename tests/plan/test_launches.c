@@ -1,5 +1,5 @@
 /* Launches of a step of each shipped model, with fusion, against the budgets of tests/plan/launches.tsv. The
- * launches of a loop count once for each iteration. Needs no device. */
+ * launches of a loop count once for each iteration. The plan is that of an H200, but needs no device. */
 #include "compiler/compiler.h"
 #include "runtime/plan/cost.h"
 #include "runtime/run/internal.h"
@@ -29,7 +29,7 @@ static struct run *open_model(struct arena *a, const char *name, struct diag_sin
     struct run *r;
     diag_init(sink, a, NULL);
     enum status st = gml_compile(a, arena_printf(a, GML_SOURCE "/models/%s.gml", name), &o, sink, &g);
-    st = st == ST_OK ? run_open_plan(g, &o_run, sink, &r) : st;
+    st = st == ST_OK ? run_open_plan(g, &o_run, run_target("h200"), sink, &r) : st;
     if (st != ST_OK) {
         diag_render(sink, DIAG_SHORT, false, stderr);
         ck_abort_msg("%s has no plan", name);
