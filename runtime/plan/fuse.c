@@ -278,12 +278,20 @@ static void push_draft(struct variant_build *v, struct renewal *r, const struct 
     out->part = out->part > last ? out->part : last;
 }
 
+/* A launch that nothing was joined to stays what it is; but on a GPU the kernel made for a reduction of this
+ * shape is the better one. */
+static bool stays_single(const struct segment *s, uint32_t g)
+{
+    const struct program *p = s->program[g];
+    return s->o.next[g] == NONE && !(p && s->f->v->b->o->target.sm && p->outer < p->rank);
+}
+
 static void push_group(struct segment *s, struct renewal *r, uint32_t g)
 {
     struct variant_build *v = s->f->v;
     struct draft d = v->drafts.at[s->from + g];
     uint32_t at = r->drafts.n;
-    if (s->o.next[g] == NONE) {
+    if (stays_single(s, g)) {
         const struct program *p = s->program[g];
         d.stop = (uint8_t)(!p ? STOP_structured : p->stop ? p->stop : STOP_end);
         r->place[s->from + g] = at;

@@ -7,7 +7,8 @@
 enum {
     JOIN_OPERANDS = GROUP_MAX_OPERANDS - 1, /* and the control block */
     JOIN_SCALARS = 96,                      /* instructions repeated in each thread */
-    JOIN_REPEATED = 1 << 16,                /* operations repeated at points: about a microsecond of a CPU */
+    JOIN_REPEATED = 1 << 16,                /* operations repeated at points: about a microsecond of a CPU, */
+    JOIN_REPEATED_GPU = 1 << 24,            /* less than that of a GPU */
     FUNCTION = 8                            /* operations that a function is worth */
 };
 
@@ -231,7 +232,8 @@ static bool cheap_to_repeat(struct join *j, const struct program *p)
             work += one * (varies[i] & inside || p->outer == p->rank ? points : rows);
         }
     }
-    return (scalars <= JOIN_SCALARS && work <= JOIN_REPEATED) || refuse(j, STOP_cost);
+    double most = j->v->b->o->target.sm ? JOIN_REPEATED_GPU : JOIN_REPEATED;
+    return (scalars <= JOIN_SCALARS && work <= most) || refuse(j, STOP_cost);
 }
 
 static bool join_all(struct join *j, const struct match *m)

@@ -93,7 +93,7 @@ static void check_model(const char *path, int least)
 START_TEST(side_by_side)
 {
     check_model(GML_SOURCE "/tools/bench/models/mlp.gml", 6);
-    check_model(GML_SOURCE "/tools/bench/models/splines.gml", 3);
+    check_model(GML_SOURCE "/tools/bench/models/splines.gml", 2);
     check_model(GML_SOURCE "/models/digits.gml", 3);
     check_model(GML_SOURCE "/models/attention_digits.gml", 10);
     check_model(GML_SOURCE "/models/gan_points.gml", 6);
