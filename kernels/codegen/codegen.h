@@ -16,7 +16,7 @@
 #include "runtime/plan/group.h"
 
 enum {
-    CODEGEN_VERSION = 1,     /* of the generator: part of the key of cached kernels */
+    CODEGEN_VERSION = 2,     /* of the generator: part of the key of cached kernels */
     CODEGEN_COUNTERS = 4096, /* u32 words, 0 between launches, that launches one after another share */
     CODEGEN_NAME = 24,
     CODEGEN_PLACES = 128

@@ -1,5 +1,6 @@
 /* The kernel around the walks: pointers, what a thread computes once, rows and their reductions, segments. */
 #include "kernels/codegen/internal.h"
+#include "runtime/plan/checker.h"
 
 static const char *cell_of(const struct operand *o)
 {
@@ -30,11 +31,31 @@ static void counters(struct frame *f)
     }
 }
 
+/* An operand in front of this one that steps alike through the same bytes, such as the neighbour of each
+ * element; itself without one. From one pointer the compiler sees which elements are the same. */
+static uint32_t same_bytes(const struct frame *f, uint32_t column)
+{
+    const struct operand *o = column_operand(f, column);
+    struct extent all = operand_extent(o);
+    for (uint32_t i = 0; i < column && column < f->k->n_in; i++) {
+        const struct operand *x = &f->k->in[i];
+        struct extent e = operand_extent(x);
+        if (f->used[i] && x->dtype == o->dtype && x->rank == o->rank && e.from < all.end &&
+            all.from < e.end && !memcmp(x->stride, o->stride, x->rank * sizeof *x->stride)) {
+            return i;
+        }
+    }
+    return column;
+}
+
 /* Where an operand begins. */
 static const char *place_text(struct frame *f, uint32_t column)
 {
     const struct turning *t = &f->turning[column];
-    const char *at = arena_printf(f->arena, "arena + p.at[%u]", column);
+    uint32_t base = same_bytes(f, column);
+    int64_t apart = (int64_t)(column_operand(f, column)->offset - column_operand(f, base)->offset);
+    const char *at = arena_printf(f->arena, "arena + p.at[%u]", base);
+    at = base != column ? arena_printf(f->arena, "%s + %lldll", at, (long long)apart) : at;
     at = t->back ? arena_printf(f->arena, "%s - (%lldll)", at, (long long)t->back) : at;
     return t->bytes ? arena_printf(f->arena, "%s + turn%u * %lldll", at, t->counter, (long long)t->bytes)
                     : at;
@@ -227,7 +248,8 @@ static void walk(struct frame *f, int number)
             (long long)s->segment, (long long)s->segment, (long long)f->inside, (long long)s->segment,
             (long long)f->inside);
     }
-    text_printf(t, "#pragma unroll %d\nfor (I e = %slane * %du; e < ", s->vector > 1 ? 4 : 8,
+    int unroll = s->vector > 1 ? 4 : s->lanes == 1 && s->chunks > 0 ? s->chunks : 8;
+    text_printf(t, "#pragma unroll %d\nfor (I e = %slane * %du; e < ", unroll,
                 s->segments > 1 ? "from + " : "", s->vector);
     text_printf(t, s->segments > 1 ? "to" : "%lldu", (long long)f->inside);
     text_printf(t, "; e += %du) {\n", step);

@@ -8,6 +8,8 @@ enum {
     BLOCKS = 264,       /* that keep it busy */
     FLAT_BLOCKS = 4096, /* at most; threads go on from there */
     KEPT = 16,          /* points of a thread whose values stay in registers */
+    ROWS_MANY = 32768,  /* of which a thread can take one each */
+    MUCH = 48,          /* instructions of a point: what they take counts, not memory */
     CUT_FROM = 16384,   /* points of a row that is cut */
     BLOCK = 1024
 };
@@ -141,7 +143,9 @@ static void rows(struct frame *f)
     struct codegen_schedule *s = &f->s;
     s->form = CODEGEN_ROWS;
     s->vector = f->inside >= 128 ? vector_of(f, 4) : 1;
-    if (f->inside <= 32) {
+    if (f->inside <= KEPT && f->rows >= ROWS_MANY && f->g->n_instr >= MUCH) {
+        s->lanes = 1; /* no lane is idle, and what neighbours have in common is made once */
+    } else if (f->inside <= 32) {
         s->lanes = power_above(f->inside, 1, 32);
     } else {
         s->lanes = power_above(ceil_div(f->inside, f->rows >= 2 * BLOCKS ? 8 : 4), 32, BLOCK);

@@ -7,7 +7,7 @@ enum {
     MOST = 12,      /* columns; with more, tensor cores have enough to do */
     LEAST_M = 16,   /* rows */
     ROWS_K = 1024,  /* longest sum of a warp */
-    ROWS_BLOCK = 8, /* rows of a block: two a warp */
+    ROWS_BLOCK = 8, /* rows of a block, a warp for each */
     COLUMN_WARPS = 16,
     OUTER_ROWS = 16,
     OUTER_COLUMNS = 256,
@@ -62,8 +62,7 @@ int narrow_describe(const struct product_view *v, const struct target *t, struct
         return launch_make(l, f, blocks, p->batch.n, OUTER_THREADS, 1, &q, sizeof q);
     }
     if (form == NARROW_ROWS) {
-        return launch_make(l, f, ceil_div(p->m, ROWS_BLOCK), p->batch.n, 32 * ROWS_BLOCK / 2, 1, &q,
-                           sizeof q);
+        return launch_make(l, f, ceil_div(p->m, ROWS_BLOCK), p->batch.n, 32 * ROWS_BLOCK, 1, &q, sizeof q);
     }
     int64_t tiles = ceil_div(p->m, 32);
     q.split = split_of(p, t, tiles * p->batch.n);

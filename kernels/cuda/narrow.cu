@@ -3,8 +3,8 @@
 #include "kernels/cuda/device.cuh"
 
 enum {
-    ROWS_WARPS = 4,
-    ROWS_CHUNK = 256,
+    ROWS_PAIRS = 4, /* of warps */
+    ROWS_CHUNK = 768,
     COLUMN_WARPS = 16,
     COLUMN_CHUNK = 128,
     OUTER_ROWS = 16,
@@ -40,40 +40,57 @@ __device__ __forceinline__ float narrow_transpose(float (&x)[32])
     return x[0];
 }
 
-/* A warp makes two rows of results, its lanes share the sums; B lies in shared memory, part by part. */
+/* Two warps make two rows of results, their lanes share the sums; B lies in shared memory, part by part. All
+ * loads of a part are on their way before the first is waited for. */
 template <int N> __global__ void narrow_rows(char *arena, const __grid_constant__ struct narrow_params p)
 {
     wait_for_previous();
-    __shared__ float b[N][ROWS_CHUNK + 1];
+    __shared__ float b[N][ROWS_CHUNK + 1], half[ROWS_PAIRS][32];
     const struct narrow_place at = narrow_at(arena, p);
-    const int lane = threadIdx.x % 32, m = (blockIdx.x * ROWS_WARPS + threadIdx.x / 32) * 2;
-    const float *const a0 = at.a + (m < p.m ? m : p.m - 1) * p.a_row, *const a1 =
-                                                                          at.a +
-                                                                          (m + 1 < p.m ? m + 1 : p.m - 1) *
-                                                                              p.a_row;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, pair = warp % ROWS_PAIRS;
+    const int m = (blockIdx.x * ROWS_PAIRS + pair) * 2, first = warp / ROWS_PAIRS * 32 + lane;
+    const float *const a0 = at.a + (m < p.m ? m : p.m - 1) * p.a_row;
+    const float *const a1 = at.a + (m + 1 < p.m ? m + 1 : p.m - 1) * p.a_row;
     float x[32] = {};
     for (int k0 = 0; k0 < p.k; k0 += ROWS_CHUNK) {
         const int part = p.k - k0 < ROWS_CHUNK ? p.k - k0 : ROWS_CHUNK;
         __syncthreads();
-        for (int i = threadIdx.x; i < part * N; i += 32 * ROWS_WARPS) {
-            int k = i / N, n = i % N;
-            b[n][k] = n < p.n ? at.b[(k0 + k) * p.b_row + n * p.b_col] : 0.0f;
+        for (int i = threadIdx.x; i < part * N; i += 64 * ROWS_PAIRS) {
+            int k = i / N, n = i % N, bytes = n < p.n ? 4 : 0;
+            const float *from = n < p.n ? at.b + (k0 + k) * p.b_row + n * p.b_col : at.b;
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
+                             (uint32_t)__cvta_generic_to_shared(&b[n][k])),
+                         "l"(from), "r"(bytes));
         }
-        __syncthreads();
-#pragma unroll 8
-        for (int k = lane; k < part; k += 32) {
-            float u = a0[k0 + k], v = a1[k0 + k];
+        float u[ROWS_CHUNK / 64], v[ROWS_CHUNK / 64];
 #pragma unroll
-            for (int n = 0; n < N; n++) {
-                x[n] = fmaf(u, b[n][k], x[n]);
-                x[16 + n] = fmaf(v, b[n][k], x[16 + n]);
+        for (int j = 0; j < ROWS_CHUNK / 64; j++) {
+            const int k = first + 64 * j;
+            u[j] = k < part ? a0[k0 + k] : 0.0f;
+            v[j] = k < part ? a1[k0 + k] : 0.0f;
+        }
+        asm volatile("cp.async.wait_all;");
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < ROWS_CHUNK / 64; j++) {
+            const int k = first + 64 * j;
+            if (k < part) {
+#pragma unroll
+                for (int n = 0; n < N; n++) {
+                    x[n] = fmaf(u[j], b[n][k], x[n]);
+                    x[16 + n] = fmaf(v[j], b[n][k], x[16 + n]);
+                }
             }
         }
     }
     float sum = narrow_transpose(x);
+    if (warp >= ROWS_PAIRS) {
+        half[pair][lane] = sum;
+    }
+    __syncthreads();
     const int row = m + lane / 16, n = lane % 16;
-    if (row < p.m && n < p.n) {
-        at.out[row * p.ldd + n] = sum;
+    if (warp < ROWS_PAIRS && row < p.m && n < p.n) {
+        at.out[row * p.ldd + n] = sum + half[pair][lane];
     }
 }
 
@@ -156,29 +173,36 @@ template <int N> __global__ void narrow_columns(char *arena, const __grid_consta
     }
 }
 
-/* Few terms: a thread keeps the B of four columns and makes four rows of them. */
+/* Few terms: a thread keeps the B of four columns and makes four rows of them. B comes by way of shared
+ * memory, as its columns may lie apart. */
 template <int K> __global__ void narrow_outer(char *arena, const __grid_constant__ struct narrow_params p)
 {
     wait_for_previous();
+    enum { WIDTH = OUTER_COLUMNS * OUTER_EACH };
     __shared__ __align__(16) float a[OUTER_ROWS][K];
+    __shared__ float columns[K][WIDTH + 1];
     const struct narrow_place at = narrow_at(arena, p);
-    const int wide = (p.n + OUTER_COLUMNS * OUTER_EACH - 1) / (OUTER_COLUMNS * OUTER_EACH);
-    const int m0 = blockIdx.x / wide * OUTER_ROWS,
-              n0 = blockIdx.x % wide * OUTER_COLUMNS * OUTER_EACH + threadIdx.x % OUTER_COLUMNS;
-    float b[OUTER_EACH][K];
+    const int wide = (p.n + WIDTH - 1) / WIDTH, m0 = blockIdx.x / wide * OUTER_ROWS,
+              left = blockIdx.x % wide * WIDTH, n0 = left + threadIdx.x % OUTER_COLUMNS;
+    const bool along_k = p.b_row == 1; /* in the order of memory */
 #pragma unroll
-    for (int j = 0; j < OUTER_EACH; j++) {
-        const int n = n0 + j * OUTER_COLUMNS;
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            b[j][k] = n < p.n && k < p.k ? at.b[k * p.b_row + n * p.b_col] : 0.0f;
-        }
+    for (int i = threadIdx.x; i < K * WIDTH; i += WIDTH) {
+        const int k = along_k ? i % K : i / WIDTH, n = along_k ? i / K : i % WIDTH;
+        columns[k][n] = left + n < p.n && k < p.k ? at.b[k * p.b_row + (left + n) * p.b_col] : 0.0f;
     }
-    for (int i = threadIdx.x; i < OUTER_ROWS * K; i += OUTER_COLUMNS * OUTER_EACH) {
+    for (int i = threadIdx.x; i < OUTER_ROWS * K; i += WIDTH) {
         int row = i / K, k = i % K;
         a[row][k] = m0 + row < p.m && k < p.k ? at.a[(m0 + row) * p.a_row + k * p.a_col] : 0.0f;
     }
     __syncthreads();
+    float b[OUTER_EACH][K];
+#pragma unroll
+    for (int j = 0; j < OUTER_EACH; j++) {
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            b[j][k] = columns[k][threadIdx.x % OUTER_COLUMNS + j * OUTER_COLUMNS];
+        }
+    }
 #pragma unroll
     for (int i = 0; i < OUTER_ROWS / OUTER_EACH; i++) {
         const int row = threadIdx.x / OUTER_COLUMNS + i * OUTER_EACH;

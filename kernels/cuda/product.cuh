@@ -21,16 +21,18 @@ __device__ __forceinline__ void product_mma(float *c, const uint32_t *a, const u
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/* hi is rounded to 10 bits by half a unit (tensor cores ignore the 13 bits behind); a number too large for
- * that stays as it is, and so do infinities and NaN, which leave nothing for lo. */
+/* hi is rounded to 10 bits by half a unit (tensor cores ignore the 13 bits behind). With three terms a number
+ * too large for that stays as it is, and so do infinities and NaN, which leave nothing for lo. */
 template <int TERMS> __device__ __forceinline__ void product_terms(float x, uint32_t *hi, uint32_t *lo)
 {
+    if (TERMS == 1) {
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(*hi) : "f"(x));
+        return;
+    }
     uint32_t bits = __float_as_uint(x);
     bool small = fabsf(x) < 3e38f;
     *hi = small ? (bits + 0x1000u) & 0xffffe000u : bits;
-    if (TERMS == 3) {
-        *lo = small ? __float_as_uint(x - __uint_as_float(*hi)) : 0u;
-    }
+    *lo = small ? __float_as_uint(x - __uint_as_float(*hi)) : 0u;
 }
 
 /* The tiles of one factor: OUTER x BK elements; ALONG_K: k is its contiguous axis. Copies of V elements. */

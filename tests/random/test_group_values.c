@@ -172,14 +172,14 @@ START_TEST(drawn)
 END_TEST
 
 /* -- the groups of a whole model, each by itself: its operands hold random numbers */
-static void add_groups(struct group_image *g, const struct plan *p)
+static void add_groups(struct group_image *g, const struct plan *p, double tolerance)
 {
     g->used = p->bytes;
     g->control = p->control;
     vec_push(g->memory, &g->place, ((struct group_place){0, p->bytes, true}));
     for (uint32_t v = 0; v < p->n_variant; v++) {
         for (uint32_t i = 0; i < p->variant[v].n_op; i++) {
-            struct group_case c = {.op = p->variant[v].op[i], .tolerance = 1e-4};
+            struct group_case c = {.op = p->variant[v].op[i], .tolerance = tolerance};
             snprintf(c.text, sizeof c.text, "phase %s, op %u", p->graph->phases.at[p->variant[v].phase].name,
                      i);
             if (c.op.k.group) {
@@ -248,15 +248,15 @@ static int fill_operands(struct group_image *g, const struct plan *p, const stru
     return turning;
 }
 
-static int check_model(const char *path)
+static int check_model(const char *path, double tolerance)
 {
     struct group_image g;
     uint64_t random = 1;
     group_image_open(&g, IMAGE);
-    const struct target t = {.name = "cuda", .memory = IMAGE, .groups = true};
+    const struct target t = {.name = "cuda", .sm = 90, .n_sm = 132, .memory = IMAGE, .groups = true};
     struct plan *p = model_plan(g.memory, path, &t, true, 0);
     int turning = 0;
-    add_groups(&g, p);
+    add_groups(&g, p, tolerance);
     struct codegen_kernel *k = make_kernels(&g);
     struct library l = compile(k, g.at.n);
     uint64_t bytes = g.used + CODEGEN_COUNTERS * sizeof(uint32_t);
@@ -269,7 +269,7 @@ static int check_model(const char *path)
         run_case(&g, &l, &g.at.at[i], &k[i], got);
         group_reference(&g, x);
         double d = group_difference(&g, &g.at.at[i], got);
-        ck_assert_msg(d <= 1, "%s: %.3g of what is allowed\n%s", g.at.at[i].text, d, own_text(&k[i]));
+        ck_assert_msg(d <= 1, "%s: %.3g of what is allowed\n%s", g.at.at[i].text, d, k[i].name);
     }
     ck_assert_uint_gt(g.at.n, 20);
     mem_free(got, bytes);
@@ -280,9 +280,11 @@ static int check_model(const char *path)
 
 START_TEST(models)
 {
-    ck_assert_int_gt(check_model(GML_SOURCE "/models/cfc_xor.gml"), 20);
-    check_model(GML_SOURCE "/models/dqn_cartpole.gml");
-    check_model(GML_SOURCE "/models/ppo_cartpole.gml");
+    ck_assert_int_gt(check_model(GML_SOURCE "/models/cfc_xor.gml", 1e-4), 20);
+    check_model(GML_SOURCE "/models/dqn_cartpole.gml", 1e-4);
+    check_model(GML_SOURCE "/models/ppo_cartpole.gml", 1e-4);
+    /* knots in no order: differences of almost equal ones are divided by */
+    check_model(GML_SOURCE "/tools/bench/models/splines.gml", 1e-3);
 }
 END_TEST
 
