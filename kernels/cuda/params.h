@@ -190,12 +190,12 @@ struct product_params {
  * H200 with three terms and with one). Where a factor is contiguous along k its rows are padded by 8 floats
  * in shared memory, else by 4. */
 #define PRODUCT_TILES                                                                                        \
-    PRODUCT_TILE(NARROW, 32, 16, 64, 16, 8, 4, 0.70, 0.50)                                                   \
-    PRODUCT_TILE(SMALL, 32, 32, 64, 16, 16, 3, 0.99, 0.64)                                                   \
-    PRODUCT_TILE(MIDDLE, 64, 32, 32, 16, 16, 4, 0.70, 0.47)                                                  \
-    PRODUCT_TILE(TALL, 128, 32, 32, 32, 16, 4, 1.18, 0.80)                                                   \
-    PRODUCT_TILE(SQUARE, 64, 64, 32, 32, 16, 4, 1.13, 0.80)                                                  \
-    PRODUCT_TILE(LARGE, 128, 128, 32, 64, 32, 3, 3.43, 2.19)
+    PRODUCT_TILE(NARROW, 32, 16, 64, 16, 8, 4, 0.68, 0.43)                                                   \
+    PRODUCT_TILE(SMALL, 32, 32, 64, 16, 16, 3, 0.87, 0.61)                                                   \
+    PRODUCT_TILE(MIDDLE, 64, 32, 32, 16, 16, 4, 0.69, 0.45)                                                  \
+    PRODUCT_TILE(TALL, 128, 32, 32, 32, 16, 4, 1.12, 0.63)                                                   \
+    PRODUCT_TILE(SQUARE, 64, 64, 32, 32, 16, 4, 1.03, 0.60)                                                  \
+    PRODUCT_TILE(LARGE, 128, 128, 32, 64, 32, 3, 2.51, 1.11)
 #define PRODUCT_SIDE(outer, depth, along_k) ((along_k) ? (outer) * ((depth) + 8) : (depth) * ((outer) + 4))
 
 /* Products with few columns or a short sum: D[m, n] = A[m, k] B[k, n], strides of a row and a column. Where

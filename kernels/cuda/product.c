@@ -19,9 +19,9 @@ struct choice {
     double us;
 };
 
-/* Microseconds, fitted to 2072 measured products (tools/bench/products.cu, docs/performance.md): blocks of
- * one multiprocessor share it; the meetings of a cluster take one (of sixteen, for which fewer places are
- * found, two), and every 1024 results that it adds up through each other's memory take 0.3 more. */
+/* Microseconds, fitted to 944 measured products (tools/bench/products.cu, docs/performance.md): blocks of
+ * one multiprocessor share it; the meetings of a cluster take 0.6 (of sixteen, for which fewer places are
+ * found, 1.2), and every 1024 results that it adds up through each other's memory take 0.25 more. */
 static double estimate(const struct product_view *v, const struct target *t, const struct product_tile *x,
                        int split)
 {
@@ -29,8 +29,8 @@ static double estimate(const struct product_view *v, const struct target *t, con
     double blocks = (double)(ceil_div(p->m, x->bm) * ceil_div(p->n, x->bn) * p->batch.n * split);
     double steps = (double)ceil_div(ceil_div(p->k, split), x->bk);
     double load = blocks > t->n_sm ? blocks / t->n_sm : 1;
-    double meet = split > 1 ? (split > 8 ? 2.0 : 1.0) + 0.3 * load * x->bm * x->bn / 1024 : 0;
-    return 2.0 + meet + load * steps * x->step[v->tf32];
+    double meet = split > 1 ? (split > 8 ? 1.2 : 0.6) + 0.25 * load * x->bm * x->bn / 1024 : 0;
+    return 1.4 + meet + load * steps * x->step[v->tf32];
 }
 
 static struct choice choose(const struct product_view *v, const struct target *t)
@@ -80,7 +80,8 @@ bool product_takes(const struct product_view *v, const struct target *t)
 
 bool product_is_better(const struct product_view *v)
 {
-    return !v->tf32 || (int64_t)v->p.m * v->p.n * v->p.batch.n <= PRODUCT_FEW;
+    int64_t results = (int64_t)v->p.m * v->p.n * v->p.batch.n;
+    return !v->tf32 || results <= PRODUCT_FEW || (results <= PRODUCT_MORE && v->p.k <= PRODUCT_SHORT);
 }
 
 int product_describe(const struct product_view *v, const struct target *t, struct launch *l)

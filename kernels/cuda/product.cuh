@@ -3,7 +3,8 @@
  * TERMS = 3: each factor is a TF32 number and what is left of it, x = hi + lo, and a product is hi hi + hi lo
  * + lo hi: 21 bits of each factor count. Sums of at most BK products are made by the tensor cores (which cut)
  * and added up in f32 (which rounds), so that the error stays near that of a plain f32 sum. TERMS = 1: hi hi
- * alone, factors rounded to TF32. An infinite factor may make a NaN where IEEE arithmetic has an infinity.
+ * alone, factors rounded to TF32, all of a part of k added up by the tensor cores. An infinite factor may
+ * make a NaN where IEEE arithmetic has an infinity.
  *
  * A block owns a tile of BM x BN results; its warps own WM x WN of it. Tiles of A and B come through STAGES
  * buffers of shared memory by asynchronous copies. With split > 1 the blocks of a cluster own parts of k and
@@ -40,41 +41,60 @@ template <int OUTER, int BK, bool ALONG_K, int V, int THREADS> struct product_lo
     static const int WIDTH = ALONG_K ? BK : OUTER, HEIGHT = ALONG_K ? OUTER : BK;
     static const int STRIDE = ALONG_K ? BK + 8 : OUTER + 4; /* no two threads of a fragment share a bank */
     static const int PER_ROW = WIDTH / V, COPIES = HEIGHT * PER_ROW, N = (COPIES + THREADS - 1) / THREADS;
-    static const int NEVER = 1 << 30;
-    const float *at[N];
-    int k[N];
+    const float *at[N]; /* of the tile to come */
     int64_t step;
 
-    __device__ __forceinline__ void start(const float *x, int64_t ld, int outer0, int outers, int k0)
+    static __device__ __forceinline__ int row(int i)
+    {
+        return (int)(threadIdx.x + i * THREADS) / PER_ROW;
+    }
+    static __device__ __forceinline__ int col(int i)
+    {
+        return (int)(threadIdx.x + i * THREADS) % PER_ROW * V;
+    }
+    static __device__ __forceinline__ bool exists(int i)
+    {
+        return COPIES % THREADS == 0 || (int)threadIdx.x + i * THREADS < COPIES;
+    }
+    static __device__ __forceinline__ void copy(uint32_t to, int i, const float *from, int bytes)
+    {
+        uint32_t place = to + (row(i) * STRIDE + col(i)) * 4;
+        if (V == 4) {
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(bytes));
+        } else {
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(place), "l"(from), "r"(bytes));
+        }
+    }
+    __device__ __forceinline__ void start(const float *x, int64_t ld, int outer0, int k0)
     {
         step = ALONG_K ? BK : BK * ld;
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            int j = threadIdx.x + i * THREADS, row = j / PER_ROW, col = j % PER_ROW * V;
-            int outer = outer0 + (ALONG_K ? row : col), own = k0 + (ALONG_K ? col : row);
-            bool inside = outer < outers && j < COPIES;
-            at[i] = inside ? x + (ALONG_K ? outer * ld + own : own * ld + outer) : x;
-            k[i] = inside ? own : NEVER;
+            int outer = outer0 + (ALONG_K ? row(i) : col(i)), k = k0 + (ALONG_K ? col(i) : row(i));
+            at[i] = x + (ALONG_K ? outer * ld + k : k * ld + outer);
         }
     }
-    /* The next tile, zeros outside of the factor and from k1 on. */
-    __device__ __forceinline__ void fetch(uint32_t to, const float *x, int k1)
+    /* A tile that lies in the factor. */
+    __device__ __forceinline__ void fetch_whole(uint32_t to)
     {
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            int j = threadIdx.x + i * THREADS, row = j / PER_ROW, col = j % PER_ROW * V;
-            const float *from = k[i] < k1 ? at[i] : x;
-            int bytes = k[i] < k1 ? V * 4 : 0;
-            uint32_t place = to + (row * STRIDE + col) * 4;
-            if (j < COPIES && V == 4) {
-                asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from),
-                             "r"(bytes));
-            } else if (j < COPIES) {
-                asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(place), "l"(from),
-                             "r"(bytes));
+            if (exists(i)) {
+                copy(to, i, at[i], V * 4);
             }
             at[i] += step;
-            k[i] += k[i] == NEVER ? 0 : BK;
+        }
+    }
+    /* Any, of which `outers` and `ks` are left: zeros outside. x: the factor. */
+    __device__ __forceinline__ void fetch(uint32_t to, const float *x, int outers, int ks)
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            bool inside = (ALONG_K ? row(i) : col(i)) < outers && (ALONG_K ? col(i) : row(i)) < ks;
+            if (exists(i)) {
+                copy(to, i, inside ? at[i] : x, inside ? V * 4 : 0);
+            }
+            at[i] += step;
         }
     }
 };
@@ -193,35 +213,45 @@ __device__ __forceinline__ void product_sums(const float *a, const float *b, con
                                              float (&sum)[S::WM / 16][S::WN / 8][4])
 {
     const int steps = k1 > k0 ? (k1 - k0 + S::BK - 1) / S::BK : 0, lane = threadIdx.x % 32;
+    const bool inner = m0 + S::BM <= p.m && n0 + S::BN <= p.n;
+    const int whole = inner && k1 > k0 ? (k1 - k0) / S::BK : 0; /* steps that need no test */
     uint32_t base = (uint32_t)__cvta_generic_to_shared(shared);
     typename S::A la;
     typename S::B lb;
-    la.start(a, p.lda, m0, p.m, k0);
-    lb.start(b, p.ldb, n0, p.n, k0);
-    auto fetch = [&](int slot) {
-        la.fetch(base + slot * S::STAGE * 4, a, k1);
-        lb.fetch(base + (slot * S::STAGE + S::A_SIZE) * 4, b, k1);
+    la.start(a, p.lda, m0, k0);
+    lb.start(b, p.ldb, n0, k0);
+    auto fetch = [&](int step, int slot) {
+        uint32_t to = base + slot * S::STAGE * 4;
+        if (step < whole) {
+            la.fetch_whole(to);
+            lb.fetch_whole(to + S::A_SIZE * 4);
+        } else if (step < steps) {
+            int ks = k1 - k0 - step * S::BK;
+            la.fetch(to, a, p.m - m0, ks);
+            lb.fetch(to + S::A_SIZE * 4, b, p.n - n0, ks);
+        }
         asm volatile("cp.async.commit_group;");
     };
 #pragma unroll
     for (int s = 0; s < S::STAGES - 1; s++) {
-        fetch(s);
+        fetch(s, s);
     }
     int slot = 0, next = S::STAGES - 1;
     for (int step = 0; step < steps; step++) {
         asm volatile("cp.async.wait_group %0;" ::"n"(S::STAGES - 2));
         __syncthreads();
-        fetch(next);
+        fetch(step + S::STAGES - 1, next);
         const float *as = shared + slot * S::STAGE, *bs = as + S::A_SIZE;
         float part[S::WM / 16][S::WN / 8][4] = {};
+        float(&into)[S::WM / 16][S::WN / 8][4] = S::TERMS == 1 ? sum : part;
 #pragma unroll
         for (int k = 0; k < S::BK; k += 8) {
             product_fragments<S> f;
             f.load(as, bs, wm + lane / 4, wn + lane / 4, k + 2 * (lane % 4));
-            f.multiply(part);
+            f.multiply(into);
         }
 #pragma unroll
-        for (int i = 0; i < S::WM / 16; i++) {
+        for (int i = 0; i < S::WM / 16 && S::TERMS > 1; i++) {
 #pragma unroll
             for (int j = 0; j < S::WN / 8; j++) {
 #pragma unroll

@@ -9,7 +9,9 @@ enum {
     PRODUCT_SM = 90,
     PRODUCT_CLUSTER = 16,
     PRODUCT_LEAST_K = 16,
-    PRODUCT_FEW = 1 << 18 /* results; beyond, the library has better TF32 products */
+    PRODUCT_FEW = 1 << 18,  /* results; beyond, the library has better TF32 products, */
+    PRODUCT_MORE = 1 << 20, /* or beyond this where sums are */
+    PRODUCT_SHORT = 128     /* no longer */
 };
 
 /* D = A B with places, leading dimensions, sizes and batch axes of `p` filled in; the rest of p is chosen by
