@@ -331,7 +331,7 @@ START_TEST(own_products)
     check_own_product(T(DT_F32, 0, 70, 64), T(DT_F32, 65536, 64, 40), 1);
     check_own_product(T(DT_F32, 0, 70, 64), swapped(T(DT_F32, 65536, 40, 64), 0, 1), 1);
     check_own_product(swapped(T(DT_F32, 0, 64, 72), 0, 1), T(DT_F32, 65536, 64, 40), 1);
-    check_own_product(swapped(T(DT_F32, 0, 1024, 8), 0, 1), T(DT_F32, 65536, 1024, 12), 8);
+    check_own_product(swapped(T(DT_F32, 0, 1024, 8), 0, 1), T(DT_F32, 65536, 1024, 12), 16);
     check_own_product(T(DT_F32, 0, 3, 5, 2, 32), T(DT_F32, 65536, 3, 5, 32, 7), 1);
     check_own_product(swapped(T(DT_F32, 0, 2, 5, 3, 16), 1, 2), T(DT_F32, 65536, 2, 3, 16, 4), 1);
     struct operand in[] = {T(DT_F64, 0, 5, 64), T(DT_F64, 65536, 64, 3)}, out = T(DT_F64, 1 << 20, 5, 3);
