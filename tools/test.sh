@@ -13,13 +13,19 @@ say() {
     printf '\n== %s (%s s; cpu %s)\n' "$1" "$(($(date +%s) - started))" "$(tail -n 1 build/times)"
 }
 
+# 80 programs, each with all of OpenBLAS in it: gold links them in 17 s, the usual linker in 40.
+linker=
+if command -v ld.gold >/dev/null; then
+    linker=-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold
+fi
+
 # build NAME COMPILER [cmake options]: configures and builds into build/NAME
 build() {
     name=$1
     compiler=$2
     shift 2
     say "build $name"
-    CC=$compiler cmake -S . -B "build/$name" -G Ninja -DGML_WERROR=ON "$@" >"build/$name.log" 2>&1 ||
+    CC=$compiler cmake -S . -B "build/$name" -G Ninja -DGML_WERROR=ON $linker "$@" >"build/$name.log" 2>&1 ||
         { cat "build/$name.log"; exit 1; }
     cmake --build "build/$name" >>"build/$name.log" 2>&1 || { tail -n 60 "build/$name.log"; exit 1; }
 }
@@ -54,10 +60,10 @@ tests test
 if [ "${1:-}" = all ]; then
     build test-asan gcc -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DGML_SANITIZE=ON -DGML_CUDA=OFF
     # What docs and tools run is run by e2e too; statistics and comparisons touch no memory that others do not.
-    tests test-asan -LE 'slow|docs|tools' -E 'std/random|e2e/compare'
+    tests test-asan -LE 'slow|docs|tools' -E 'std/random|e2e/compare|ops/precision'
     build test-clang clang -DCMAKE_BUILD_TYPE=Release -DGML_CUDA=OFF
     # The same text in another compiler's hands: what computes and what parses. Graphs are compared whole.
-    tests test-clang -L 'base|cuda|exec|format|grad|grammar|graph|kernels|passes|plan|random|rules|run'
+    tests test-clang -L 'base|exec|format|grad|grammar|graph|kernels|passes|plan|rules|run'
     same_graphs test test-clang
     say "fuzz: 20 s a target"
     sh tools/fuzz.sh 0.34

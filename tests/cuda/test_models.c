@@ -1,5 +1,5 @@
 /* Shipped models on the CUDA executor with a fake device: every op has a kernel, every product goes to the
- * library, and a step stays within its budget of kernels. */
+ * library, a step stays within its budget of kernels, and a group is launched for all of its rows. */
 #include "tests/cuda/fake_cuda.h"
 #include "tests/plan/model.h"
 #include "tests/suite.h"
@@ -45,9 +45,38 @@ START_TEST(scans)
 }
 END_TEST
 
+/* Groups of different numbers of rows may have one text, and so one kernel: each is launched for its own. */
+START_TEST(shared_kernels)
+{
+    struct arena *a = arena_new();
+    struct target t;
+    struct exec *e = fake_device(&(struct exec_options){0}, (uint64_t)1 << 30, &t);
+    const char *path = GML_SOURCE "/models/attention_digits.gml";
+    t.groups = true;
+    struct plan *p = model_plan(a, path, &t, true, 1797);
+    fake_prepare(e, p, path);
+    int differ = 0;
+    for (uint32_t v = 0; v < p->n_variant; v++) {
+        for (uint32_t i = 0; i < p->variant[v].n_op && e->variant[v].ready; i++) {
+            const struct cuda_step *s = &e->variant[v].step[i];
+            struct codegen_kernel own;
+            if (s->kernel) {
+                ck_assert(codegen_group(&p->variant[v].op[i].k, a, &own));
+                ck_assert_uint_eq(s->launch->grid[0], (uint64_t)own.schedule.blocks);
+                differ += own.schedule.blocks != s->kernel->made.schedule.blocks;
+            }
+        }
+    }
+    ck_assert_int_gt(differ, 0);
+    cuda_close(e);
+    arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("cuda models");
+    tcase_add_test(t, shared_kernels);
     tcase_add_test(t, digits);
     tcase_add_test(t, scans);
     return suite_run("cuda models", t, CK_FORK);

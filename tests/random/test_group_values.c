@@ -254,7 +254,7 @@ static int check_model(const char *path, double tolerance)
     uint64_t random = 1;
     group_image_open(&g, IMAGE);
     const struct target t = {.name = "cuda", .sm = 90, .n_sm = 132, .memory = IMAGE, .groups = true};
-    struct plan *p = model_plan(g.memory, path, &t, true, 0);
+    struct plan *p = model_plan(g.memory, path, &t, true, 1797);
     int turning = 0;
     add_groups(&g, p, tolerance);
     struct codegen_kernel *k = make_kernels(&g);
@@ -280,6 +280,7 @@ static int check_model(const char *path, double tolerance)
 
 START_TEST(models)
 {
+    check_model(GML_SOURCE "/models/attention_digits.gml", 1e-4);
     ck_assert_int_gt(check_model(GML_SOURCE "/models/cfc_xor.gml", 1e-4), 20);
     check_model(GML_SOURCE "/models/dqn_cartpole.gml", 1e-4);
     check_model(GML_SOURCE "/models/ppo_cartpole.gml", 1e-4);

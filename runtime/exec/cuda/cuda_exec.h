@@ -30,6 +30,8 @@ struct cuda_step {
     uint8_t part;
     void *library_plan;         /* owned; NULL for kernels */
     struct cuda_kernel *kernel; /* of a group, else NULL */
+    struct codegen_schedule
+        schedule; /* of that group: a kernel it shares may have been made for another number of rows */
     struct launch *launch;
     uint32_t n_launch;
     const struct plan_loop *loop; /* of the steps that begin and end one, else NULL */

@@ -23,6 +23,7 @@ static void collect_op(struct exec *e, const struct kargs *k, struct cuda_step *
     if (!codegen_group(k, e->memory, &made)) {
         return;
     }
+    s->schedule = made.schedule;
     s->kernel = find_kernel(e, &made);
     if (!s->kernel) {
         s->kernel = arena_new_of(e->memory, struct cuda_kernel);

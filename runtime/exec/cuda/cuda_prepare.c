@@ -69,8 +69,7 @@ static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, st
         }
     }
     int n = !o->k.group ? describe(o, &t, scratch)
-            : s->kernel ? cuda_group_launch(&o->k, &s->kernel->made.schedule, s->kernel->function,
-                                            e->counters, scratch)
+            : s->kernel ? cuda_group_launch(&o->k, &s->schedule, s->kernel->function, e->counters, scratch)
                         : 0;
     if (n < 0) {
         return unsupported(e, variant, op);
