@@ -304,7 +304,9 @@ START_TEST(debug_plan_declares)
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(cuda_launch(e, 1, true), ST_OK);
     }
-    ck_assert_int_eq(fake.n_region, 1);
+    int counters = fake_region_at(e->arena + e->counters, 1);
+    ck_assert(counters >= 0 && fake.region[counters].written);
+    ck_assert_int_eq(fake.n_region, 3); /* the control block, and what is counted with behind the arena */
     cuda_close(e);
 }
 END_TEST

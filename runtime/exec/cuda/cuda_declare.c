@@ -2,14 +2,16 @@
  * a region of that heap, so that memcheck sees an access between or beyond values and initcheck a read of
  * what this launch has not written yet.
  *
- * What outlives a tick is declared once, as written. The values of a variant are declared before its launch,
- * as unwritten, and taken back when they die, those inside of a loop in each iteration; scratch lives as long
- * as its op. (Plans for --debug-plan reuse
- * nothing, so regions never overlap.) Without a tool that listens there is no heap, and cuda_debug.c poisons
- * and reads back instead; with one it must not, since a fill is a write and a read-back an access between
- * values.
+ * What outlives a tick is declared once, as written, with what generated kernels and segments count with
+ * behind the arena. The values of a variant are declared before its launch, as unwritten, and taken back when
+ * they die, those inside of a loop in each iteration; scratch lives as long as its op. (Plans for
+ * --debug-plan reuse nothing, so regions never overlap.) Without a tool that listens there is no heap, and
+ * cuda_debug.c poisons and reads back instead; with one it must not, since a fill is a write and a read-back
+ * an access between values.
  */
 #include "runtime/exec/cuda/cuda_exec.h"
+
+enum { COUNTERS = CODEGEN_COUNTERS * sizeof(uint32_t) }; /* bytes, the last of the arena's block */
 
 static enum status open_region(struct exec *e, uint64_t offset, uint64_t bytes)
 {
@@ -63,6 +65,8 @@ static enum status open_persistent(struct exec *e)
     TRY(open_constants(e));
     TRY(open_written(e, p->control, sizeof(struct control)));
     TRY(open_variables(e));
+    TRY(open_written(e, e->segment_state, sizeof(struct segment_state)));
+    TRY(open_written(e, e->counters, COUNTERS));
     for (uint32_t i = 0; i < p->n_gradient; i++) {
         TRY(open_written(e, p->gradient[i].offset, p->gradient[i].bytes));
     }
@@ -71,7 +75,7 @@ static enum status open_persistent(struct exec *e)
 
 enum status cuda_declare_open(struct exec *e)
 {
-    CUDA_TRY(e, heap_open, e->arena, e->bytes, &e->heap);
+    CUDA_TRY(e, heap_open, e->arena, e->counters + COUNTERS, &e->heap);
     return e->heap ? open_persistent(e) : ST_OK;
 }
 
