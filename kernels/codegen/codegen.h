@@ -7,16 +7,16 @@
  * places alone have the same text and share a kernel.
  *
  * Forms: FLAT, a thread for some neighbouring points; ROWS, neighbouring threads share a row; COLUMNS,
- * neighbouring threads work on neighbouring rows, which lie side by side in memory. A long row is cut into
- * segments, each a block's; the last block to come by adds up what they left. Orders of addition depend on
- * the domain and the strides alone.
+ * neighbouring threads work on neighbouring rows, which lie side by side in memory, or on several each. A
+ * long row is cut into segments, each a block's; the last block to come by adds up what they left. Orders of
+ * addition depend on the domain and the strides alone.
  */
 #ifndef GML_KERNELS_CODEGEN_H
 #define GML_KERNELS_CODEGEN_H
 #include "runtime/plan/group.h"
 
 enum {
-    CODEGEN_VERSION = 2,     /* of the generator: part of the key of cached kernels */
+    CODEGEN_VERSION = 3,     /* of the generator: part of the key of cached kernels */
     CODEGEN_COUNTERS = 4096, /* u32 words, 0 between launches, that launches one after another share */
     CODEGEN_NAME = 24,
     CODEGEN_PLACES = 128
@@ -27,7 +27,7 @@ enum codegen_form { CODEGEN_FLAT, CODEGEN_ROWS, CODEGEN_COLUMNS };
 struct codegen_schedule {
     uint8_t form;
     bool kept;                         /* full values that are wanted behind a REDUCE stay in registers */
-    int vector;                        /* neighbouring points that a thread takes at once */
+    int vector;                        /* neighbouring points that a thread takes at once; COLUMNS: rows */
     int threads;                       /* of a block */
     int lanes, rows;                   /* threads of a row; rows of a block */
     int chunks;                        /* kept: vectors of a thread */

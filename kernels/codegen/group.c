@@ -44,7 +44,9 @@ int codegen_places(const struct kargs *k, uint64_t counters, uint64_t places[COD
 static void assemble(struct frame *f, struct codegen_kernel *out)
 {
     struct text rest = {.arena = f->arena}, all = {.arena = f->arena};
-    text_printf(&all, "#pragma nv_diag_suppress 177\n"); /* unused functions and variables */
+    text_printf(
+        &all,
+        "#pragma nv_diag_suppress 177, 186\n"); /* unused functions and variables; e < 0 of an empty row */
     text_append(&all, (const char *)codegen_vocab, codegen_vocab_bytes);
     text_append(&all, (const char *)codegen_prelude, codegen_prelude_bytes);
     text_append(&all, f->functions.at ? f->functions.at : "", f->functions.n);

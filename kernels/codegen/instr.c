@@ -12,7 +12,7 @@ const char *ssa_name(struct frame *f, uint16_t i, int walk)
         return number_text(f, (enum dtype)in->dtype, in->value);
     }
     if (v->fixed || !v->full) {
-        return arena_printf(f->arena, "%c%u", v->fixed ? 'u' : 'r', i);
+        return arena_printf(f->arena, v->fixed ? "u%u" : has_rows(f) ? "r%u[v]" : "r%u", i);
     }
     if (f->s.kept && v->place < walk) {
         return arena_printf(f->arena, f->s.vector > 1 ? "s%u[c * %d + v]" : "s%u[c]", i, f->s.vector);
@@ -20,12 +20,43 @@ const char *ssa_name(struct frame *f, uint16_t i, int walk)
     return arena_printf(f->arena, "v%u", i);
 }
 
+const char *sum_name(struct frame *f, uint16_t i)
+{
+    return arena_printf(f->arena, has_rows(f) ? "a%u[v]" : "a%u", i);
+}
+
+void each_row(struct frame *f)
+{
+    if (has_rows(f)) {
+        text_printf(&f->body, "#pragma unroll\nfor (int v = 0; v < %d; v++) {\n", f->s.vector);
+    }
+}
+
+void each_row_end(struct frame *f)
+{
+    text_printf(&f->body, "%s", has_rows(f) ? "}\n" : "");
+}
+
+void row_value_emit(struct frame *f, uint16_t i, const char *x)
+{
+    const char *type = value_type((enum dtype)f->g->instr[i].dtype);
+    if (!has_rows(f)) {
+        text_printf(&f->body, "const %s r%u = %s;\n", type, i, x);
+        return;
+    }
+    text_printf(&f->body, "%s r%u[%d];\n", type, i, f->s.vector);
+    each_row(f);
+    text_printf(&f->body, "r%u[v] = %s;\n", i, x);
+    each_row_end(f);
+}
+
 /* Where the cell of a column is: of a row, of a point. */
 static const char *offset_of(struct frame *f, uint32_t column, bool full)
 {
-    int64_t step = full && f->s.vector > 1 ? column_step(f, column) : 0;
+    int64_t step = f->s.vector > 1 ? column_step(f, column) : 0;
     if (!full) {
-        return arena_printf(f->arena, "b%u", column);
+        return has_rows(f) ? arena_printf(f->arena, "b%u + v * (%lld)", column, (long long)step)
+                           : arena_printf(f->arena, "b%u", column);
     }
     return step == 0   ? arena_printf(f->arena, "o%u", column)
            : step == 1 ? arena_printf(f->arena, "o%u + v", column)
@@ -135,8 +166,13 @@ void instr_emit(struct frame *f, uint16_t i, int walk)
     }
     if (!(in->kind == GROUP_LOAD && v->full && f->s.vector > 1 &&
           column_access(f, in->operand, f->s.vector) == ACCESS_ONE)) {
-        text_printf(&f->body, "const %s %s = %s;\n", value_type((enum dtype)in->dtype),
-                    ssa_name(f, i, v->place), expression(f, i, walk));
+        const char *x = expression(f, i, walk);
+        if (!v->fixed && !v->full) {
+            row_value_emit(f, i, x);
+        } else {
+            text_printf(&f->body, "const %s %s = %s;\n", value_type((enum dtype)in->dtype),
+                        ssa_name(f, i, v->place), x);
+        }
     }
     if (in->kind == GROUP_CHECK && (!v->full || walk == v->place)) {
         check(f, i);

@@ -62,10 +62,24 @@ static inline bool leaves_spread(const struct frame *f, uint16_t value)
     const struct value *v = &f->value[value];
     return v->full || (v->fixed && (is_flat(f) || !f->g->instr[value].row));
 }
-/* Stride along the fastest axis. */
+/* The axis along which a vector lies: the fastest; with COLUMNS that of neighbouring rows. */
+static inline int vector_axis(const struct frame *f)
+{
+    return (f->s.form == CODEGEN_COLUMNS ? f->n_outer : f->n_axis) - 1;
+}
 static inline int64_t column_step(const struct frame *f, uint32_t column)
 {
-    return f->stride[column][f->n_axis - 1];
+    return f->stride[column][vector_axis(f)];
+}
+/* Whether a thread has several rows, and what belongs to a row is an array of them. */
+static inline bool has_rows(const struct frame *f)
+{
+    return f->s.form == CODEGEN_COLUMNS && f->s.vector > 1;
+}
+/* Points of a row that a thread takes at once. */
+static inline int vector_along(const struct codegen_schedule *s)
+{
+    return s->form == CODEGEN_COLUMNS ? 1 : s->vector;
 }
 
 /* frame.c */
@@ -92,6 +106,13 @@ const char *scalar_text(struct frame *f, const struct group_instr *in, const cha
 /* instr.c: instructions as statements. `walk`: which walk over the row the text is for, -1 outside of one. */
 const char *ssa_name(struct frame *f, uint16_t value, int walk);
 void instr_emit(struct frame *f, uint16_t value, int walk);
+/* A value of a row, from its text. */
+void row_value_emit(struct frame *f, uint16_t value, const char *x);
+/* The sum so far of a REDUCE. */
+const char *sum_name(struct frame *f, uint16_t value);
+/* Around statements on row v, where a thread has several. */
+void each_row(struct frame *f);
+void each_row_end(struct frame *f);
 /* The cell of a load of points, of which there is one for the whole vector. */
 const char *load_one_text(struct frame *f, uint16_t value);
 /* walk.c: a walk over the points of a row, or of the domain. The body for a vector of them whose first has

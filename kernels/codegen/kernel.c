@@ -116,7 +116,7 @@ static void flat_emit(struct frame *f)
 
 static int step_of(const struct codegen_schedule *s)
 {
-    return s->form == CODEGEN_COLUMNS ? s->rows : 1;
+    return s->form == CODEGEN_COLUMNS ? s->rows / s->vector : 1;
 }
 
 static bool has_spare_rows(const struct frame *f)
@@ -136,13 +136,13 @@ static void row_place(struct frame *f)
     const struct codegen_schedule *s = &f->s;
     struct text *t = &f->body;
     bool side = s->form == CODEGEN_COLUMNS, spare = has_spare_rows(f);
-    int by = side ? s->rows : s->lanes;
+    int by = side ? step_of(s) : s->lanes, each = has_rows(f) ? s->vector : 1;
     text_printf(t, "const I lane = threadIdx.x %s %du;\n", side ? "/" : "%", by);
-    text_printf(t, "const I place = (I)blockIdx.x * %du + threadIdx.x %s %du;\n", s->rows, side ? "%" : "/",
-                by);
+    text_printf(t, "const I place = (I)blockIdx.x * %du + threadIdx.x %s %du", s->rows, side ? "%" : "/", by);
+    text_printf(t, each > 1 ? " * %d;\n" : ";\n", each);
     if (spare) {
         text_printf(t, "const bool live = place < %lldu;\nconst I row = live ? place : %lldu;\n",
-                    (long long)f->rows, (long long)f->rows - 1);
+                    (long long)f->rows, (long long)f->rows - each);
     } else {
         text_printf(t, "const I row = place;\n");
     }
@@ -170,38 +170,54 @@ static void row_stores(struct frame *f, int level)
         if (leaves_spread(f, g->store[i].value) || v->level != level) {
             continue;
         }
+        const char *at = f->n_outer == 0 ? "0"
+                         : has_rows(f)
+                             ? arena_printf(f->arena, "b%u + v * (%lld)", c, (long long)column_step(f, c))
+                             : arena_printf(f->arena, "b%u", c);
+        each_row(f);
         text_printf(
-            &f->body, "if (%s%s) {\nout%u[%s] = %s;\n}\n", leads_text(f, level > 0),
-            first_text(f, c, 0, f->n_outer), g->store[i].operand,
-            f->n_outer > 0 ? arena_printf(f->arena, "b%u", c) : "0",
+            &f->body, "if (%s%s%s) {\nout%u[%s] = %s;\n}\n", leads_text(f, level > 0),
+            first_text(f, c, 0, f->n_outer),
+            has_rows(f) && f->away[c] >> vector_axis(f) & 1 ? " && v == 0" : "", g->store[i].operand, at,
             store_text(f, (enum dtype)g->instr[g->store[i].value].dtype, ssa_name(f, g->store[i].value, -1)));
+        each_row_end(f);
     }
 }
 
-/* a<i> of all lanes as one. */
+/* Places of the scratch of a fold. */
+static int scratch_of(const struct codegen_schedule *s)
+{
+    int step = step_of(s);
+    return s->threads / 32 * (step < 32 ? step : 32);
+}
+
+/* The sums of all lanes as one. */
 static void fold(struct frame *f, uint16_t i)
 {
     const struct codegen_schedule *s = &f->s;
     const char *name = reduce_struct(f, &f->g->instr[i]);
     int step = step_of(s);
     bool shared = s->lanes > 1 && s->lanes * step > 32;
-    text_printf(&f->body, "a%u = gml_fold<%s, %d, %d>(a%u, ", i, name, s->lanes, step, i);
+    each_row(f);
+    text_printf(&f->body, "%s = gml_fold<%s, %d, %d>(%s, ", sum_name(f, i), name, s->lanes, step,
+                sum_name(f, i));
     if (shared) {
-        text_printf(&f->body, "shared%u);\n", i);
+        text_printf(&f->body, has_rows(f) ? "shared%u + v * %d);\n" : "shared%u);\n", i, scratch_of(s));
     } else {
         text_printf(&f->body, "(%s::T *)0);\n", name);
     }
+    each_row_end(f);
 }
 
 static void finish(struct frame *f, uint16_t i)
 {
     const struct group_instr *in = &f->g->instr[i];
     const char *name = reduce_struct(f, in);
-    const char *x =
-        arena_printf(f->arena, "%s::finish(a%u, (%s::T)%lldll)", name, i, name, (long long)f->inside);
-    text_printf(&f->body, "const %s r%u = %s;\n", value_type((enum dtype)in->dtype), i,
-                in->dtype == DT_I32 ? arena_printf(f->arena, "(int32_t)%s", x)
-                                    : round_text(f, (enum dtype)in->dtype, x));
+    const char *x = arena_printf(f->arena, "%s::finish(%s, (%s::T)%lldll)", name, sum_name(f, i), name,
+                                 (long long)f->inside);
+    x = in->dtype == DT_I32 ? arena_printf(f->arena, "(int32_t)%s", x)
+                            : round_text(f, (enum dtype)in->dtype, x);
+    row_value_emit(f, i, x);
 }
 
 static bool is_fold(const struct frame *f, uint16_t i, int level)
@@ -230,13 +246,13 @@ static void walk(struct frame *f, int number)
 {
     const struct codegen_schedule *s = &f->s;
     struct text *t = &f->body;
-    int step = s->lanes * s->vector;
+    int along = vector_along(s), step = s->lanes * along;
     folds_emit(f, number);
     if (s->kept) {
         bool exact = (int64_t)s->chunks * step == f->inside;
         text_printf(t,
                     "#pragma unroll\nfor (int c = 0; c < %d; c++) {\nconst I e = (c * %du + lane) * %du;\n",
-                    s->chunks, s->lanes, s->vector);
+                    s->chunks, s->lanes, along);
         text_printf(t, exact ? "{\n" : "if (e < %lldu) {\n", (long long)f->inside);
         chunk_emit(f, number);
         text_printf(t, "}\n}\n");
@@ -250,7 +266,7 @@ static void walk(struct frame *f, int number)
     }
     int unroll = s->vector > 1 ? 4 : s->lanes == 1 && s->chunks > 0 ? s->chunks : 8;
     text_printf(t, "#pragma unroll %d\nfor (I e = %slane * %du; e < ", unroll,
-                s->segments > 1 ? "from + " : "", s->vector);
+                s->segments > 1 ? "from + " : "", along);
     text_printf(t, s->segments > 1 ? "to" : "%lldu", (long long)f->inside);
     text_printf(t, "; e += %du) {\n", step);
     chunk_emit(f, number);
@@ -275,8 +291,10 @@ static void segments_emit(struct frame *f)
             text_printf(t, "%s::T volatile *const part%u = (%s::T volatile *)(arena + p.at[%u] + %lldll);\n",
                         name, i, name, work, (long long)(apart * n++));
             fold(f, i);
-            text_printf(t, "if (%s) {\npart%u[(I)blockIdx.y * %lldu + row] = a%u;\n}\n", leads_text(f, true),
-                        i, (long long)f->rows, i);
+            each_row(f);
+            text_printf(t, "if (%s) {\npart%u[(I)blockIdx.y * %lldu + row%s] = %s;\n}\n", leads_text(f, true),
+                        i, (long long)f->rows, has_rows(f) ? " + v" : "", sum_name(f, i));
+            each_row_end(f);
         }
     }
     text_printf(t, "if (!gml_last((uint32_t *)(arena + p.at[%u]) + blockIdx.x, %lldu)) {\nreturn;\n}\n",
@@ -284,11 +302,15 @@ static void segments_emit(struct frame *f)
     for (uint16_t i = 0; i < g->n_instr; i++) {
         if (is_fold(f, i, 1)) {
             const char *name = reduce_struct(f, &g->instr[i]);
+            const char *sum = sum_name(f, i);
+            each_row(f);
             text_printf(
                 t,
-                "a%u = %s::first();\nfor (I e = lane; e < %lldu; e += %du) {\na%u = %s::fold(a%u, part%u[e * "
-                "%lldu + row]);\n}\n",
-                i, name, (long long)s->segments, s->lanes, i, name, i, i, (long long)f->rows);
+                "%s = %s::first();\nfor (I e = lane; e < %lldu; e += %du) {\n%s = %s::fold(%s, part%u[e * "
+                "%lldu + row%s]);\n}\n",
+                sum, name, (long long)s->segments, s->lanes, sum, name, sum, i, (long long)f->rows,
+                has_rows(f) ? " + v" : "");
+            each_row_end(f);
             fold(f, i);
         }
     }
@@ -301,7 +323,7 @@ static void rows_emit(struct frame *f)
     for (uint16_t i = 0; i < f->g->n_instr && s->lanes > 1 && s->lanes * step > 32; i++) {
         if (f->g->instr[i].kind == GROUP_REDUCE) {
             text_printf(&f->body, "__shared__ %s::T shared%u[%d];\n", reduce_struct(f, &f->g->instr[i]), i,
-                        s->threads / 32 * (step < 32 ? step : 32));
+                        scratch_of(s) * (has_rows(f) ? s->vector : 1));
         }
     }
     row_place(f);

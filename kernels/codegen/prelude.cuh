@@ -26,27 +26,25 @@ GML_INLINE float gml_round(float x)
  * for STEP values of each warp and was not in use since the last barrier. */
 template <class F, int LANES, int STEP, class A> __device__ __forceinline__ A gml_fold(A a, A *scratch)
 {
-    constexpr int near = LANES * STEP < 32 ? LANES * STEP : 32, warps = LANES * STEP / 32;
-    if (LANES == 1) {
-        return a;
-    }
+    if constexpr (LANES > 1) {
+        constexpr int near = LANES * STEP < 32 ? LANES * STEP : 32, warps = LANES * STEP / 32;
 #pragma unroll
-    for (int d = near / 2; d >= STEP; d /= 2) {
-        a = F::fold(a, __shfl_xor_sync(0xffffffffu, a, d));
-    }
-    if (warps <= 1) {
-        return a;
-    }
-    const int first = STEP > 1 ? 0 : (int)threadIdx.x / LANES * warps, warp = (int)threadIdx.x / 32;
-    const int column = (int)threadIdx.x % STEP;
-    if ((int)threadIdx.x % 32 < STEP) {
-        scratch[warp * STEP + column] = a;
-    }
-    __syncthreads();
-    a = scratch[first * STEP + column];
+        for (int d = near / 2; d >= STEP; d /= 2) {
+            a = F::fold(a, __shfl_xor_sync(0xffffffffu, a, d));
+        }
+        if constexpr (warps > 1) {
+            const int first = STEP > 1 ? 0 : (int)threadIdx.x / LANES * warps, warp = (int)threadIdx.x / 32;
+            const int column = (int)threadIdx.x % STEP;
+            if ((int)threadIdx.x % 32 < STEP) {
+                scratch[warp * STEP + column] = a;
+            }
+            __syncthreads();
+            a = scratch[first * STEP + column];
 #pragma unroll
-    for (int i = 1; i < warps; i++) {
-        a = F::fold(a, scratch[(first + i) * STEP + column]);
+            for (int i = 1; i < warps; i++) {
+                a = F::fold(a, scratch[(first + i) * STEP + column]);
+            }
+        }
     }
     return a;
 }

@@ -11,7 +11,8 @@ enum {
     ROWS_MANY = 32768,  /* of which a thread can take one each */
     MUCH = 48,          /* instructions of a point: what they take counts, not memory */
     CUT_FROM = 16384,   /* points of a row that is cut */
-    BLOCK = 1024
+    BLOCK = 1024,
+    LARGE = 1 << 20 /* points of columns that fill the GPU several rows to a thread */
 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -43,8 +44,8 @@ enum access column_access(const struct frame *f, uint32_t column, int vector)
         f->turning[column].bytes % align != 0) {
         return ACCESS_EACH;
     }
-    for (int a = 0; a + 1 < f->n_axis; a++) {
-        if (f->stride[column][a] * size % align != 0) {
+    for (int a = 0; a < f->n_axis; a++) {
+        if (a != vector_axis(f) && f->stride[column][a] * size % align != 0) {
             return ACCESS_EACH;
         }
     }
@@ -70,7 +71,7 @@ static bool vector_helps(const struct frame *f, int vector)
 static int vector_of(const struct frame *f, int most)
 {
     int v = most;
-    while (v > 1 && (f->dim[f->n_axis - 1] % v != 0 || !vector_helps(f, v))) {
+    while (v > 1 && (f->dim[vector_axis(f)] % v != 0 || !vector_helps(f, v))) {
         v /= 2;
     }
     return v;
@@ -121,21 +122,32 @@ static bool side_by_side(const struct frame *f)
     return columns > rows;
 }
 
+static bool has_checks(const struct group *g)
+{
+    bool found = false;
+    for (uint16_t i = 0; i < g->n_instr; i++) {
+        found |= g->instr[i].kind == GROUP_CHECK;
+    }
+    return found;
+}
+
 static void columns(struct frame *f)
 {
     struct codegen_schedule *s = &f->s;
+    bool large = f->rows * f->inside >= LARGE && f->inside > 4 && !has_checks(f->g);
     s->form = CODEGEN_COLUMNS;
-    s->vector = 1;
-    s->rows = 32;
-    while (s->rows > 8 && f->rows / s->rows < BLOCKS / 4) {
-        s->rows /= 2;
+    s->vector = large ? vector_of(f, all_narrow(f) ? 8 : 4) : 1;
+    int side = 32, most = large ? BLOCK / 2 : BLOCK;
+    while (side > 8 && f->rows / (side * s->vector) < BLOCKS / 4) {
+        side /= 2;
     }
-    s->lanes = power_above(ceil_div(f->inside, 4), 32 / s->rows, BLOCK / s->rows);
+    s->lanes = power_above(ceil_div(f->inside, 4), 32 / side, most / side);
     if (f->inside <= 4) {
         s->lanes = 1;
-        s->rows = 128;
+        side = 128;
     }
-    s->threads = s->rows * s->lanes;
+    s->rows = side * s->vector;
+    s->threads = side * s->lanes;
 }
 
 static void rows(struct frame *f)
@@ -176,7 +188,7 @@ static int64_t room(const struct frame *f)
 static void cut(struct frame *f)
 {
     struct codegen_schedule *s = &f->s;
-    int64_t step = (int64_t)s->lanes * s->vector, n = BLOCKS / s->blocks;
+    int64_t step = (int64_t)s->lanes * vector_along(s), n = BLOCKS / s->blocks;
     bool columns = s->form == CODEGEN_COLUMNS;
     int64_t most = columns ? f->inside / (4 * step) : ceil_div(f->inside, step);
     s->segments = 1;
@@ -191,7 +203,7 @@ static void cut(struct frame *f)
             most *= 2;
         }
         s->threads = s->lanes;
-        step = (int64_t)s->lanes * s->vector;
+        step = (int64_t)s->lanes * vector_along(s);
     }
     n = n < most ? n : most;
     n = n < room(f) ? n : room(f);
@@ -215,7 +227,7 @@ void schedule_make(struct frame *f)
     }
     s->blocks = ceil_div(f->rows, s->rows);
     cut(f);
-    int64_t step = (int64_t)s->lanes * s->vector;
+    int64_t step = (int64_t)s->lanes * vector_along(s);
     s->chunks = (int)(f->inside <= KEPT * s->lanes ? ceil_div(f->inside, step) : 0);
     s->kept = f->walks > 1 && s->chunks > 0 && s->chunks * s->vector <= KEPT;
 }

@@ -60,7 +60,10 @@ void folds_emit(struct frame *f, int walk)
     for (uint16_t i = 0; i < f->g->n_instr; i++) {
         if (folded_in(f, i, walk)) {
             const char *fold = reduce_struct(f, &f->g->instr[i]);
-            text_printf(&f->body, "%s::T a%u = %s::first();\n", fold, i, fold);
+            text_printf(&f->body, has_rows(f) ? "%s::T a%u[%d];\n" : "%s::T a%u;\n", fold, i, f->s.vector);
+            each_row(f);
+            text_printf(&f->body, "%s = %s::first();\n", sum_name(f, i), fold);
+            each_row_end(f);
         }
     }
 }
@@ -173,7 +176,7 @@ static void vectors(struct frame *f, const bool *want)
 
 static bool varies_in_vector(const struct frame *f, uint32_t column)
 {
-    return !(f->away[column] >> (f->n_axis - 1) & 1);
+    return !(f->away[column] >> vector_axis(f) & 1);
 }
 
 static const char *stored_text(struct frame *f, const struct group_store *s, int walk)
@@ -193,8 +196,8 @@ static void point(struct frame *f, int walk, const bool *want)
             text_printf(&f->body, "%s = v%u;\n", ssa_name(f, i, f->value[i].place + 1), i);
         }
         if (folded_in(f, i, walk)) {
-            text_printf(&f->body, "a%u = %s::fold(a%u, %s);\n", i, reduce_struct(f, &g->instr[i]), i,
-                        ssa_name(f, g->instr[i].in[0], walk));
+            text_printf(&f->body, "%s = %s::fold(%s, %s);\n", sum_name(f, i), reduce_struct(f, &g->instr[i]),
+                        sum_name(f, i), ssa_name(f, g->instr[i].in[0], walk));
         }
     }
     for (uint16_t i = 0; i < g->n_store && f->s.vector > 1; i++) {

@@ -821,8 +821,32 @@ static void box_case(struct group_image *g, enum dtype t, unsigned boxed, int ou
     finish(m, text);
 }
 
+/* Columns with neighbours side by side: values masked, kept, and added up along each column with a number of
+ * it. */
+static void columns_case(struct group_image *g, enum dtype t, int64_t columns, int64_t n)
+{
+    struct maker *m = maker_new(g, 2, 1, (const int64_t[]){columns, n});
+    uint16_t mask = load(m, DT_BOOL, DOM_ANY, 0, true, 0), x = load(m, t, DOM_ANY, 0, true, 0),
+             scale = load(m, DT_F32, DOM_ANY, 2, false, 0);
+    uint16_t v = elem(m, OP_where, t, 3, (const uint16_t[]){mask, x, constant(m, t, 0)}, true, 3);
+    const int64_t lie[] = {n, columns};
+    struct operand to = place(g, t, 2, lie, 0);
+    memcpy(to.dim, (const int64_t[]){columns, n}, 2 * sizeof *lie);
+    memcpy(to.stride, (const int64_t[]){1, columns}, 2 * sizeof *lie);
+    store_to(m, v, to);
+    uint16_t sum = reduce(m, OP_sum, elem(m, OP_cast, DT_F32, 1, &v, true, 3), 3 * (double)n);
+    store(m, elem(m, OP_mul, DT_F32, 2, (const uint16_t[]){sum, scale}, false, 9 * (double)n), 0);
+    m->tolerance = 2e-5 * sqrt((double)n);
+    char text[64];
+    snprintf(text, sizeof text, "columns %s [%lld, %lld]", dtype_name(t), (long long)columns, (long long)n);
+    finish(m, text);
+}
+
 void group_handmade(struct group_image *g)
 {
+    columns_case(g, DT_BF16, 2048, 640);
+    columns_case(g, DT_F32, 256, 4100);
+    columns_case(g, DT_F32, 36, 70);
     elem_rows(g);
     reduce_rows(g);
     static const int64_t size[][2] = {{128, 10},  {1024, 256}, {300, 33},
