@@ -5,7 +5,7 @@ import cfc
 import nn
 import opt
 
-config B: dim = 32
+config B: dim = 64
 config bits   = 32
 config H      = 64
 config lr     = 3e-3

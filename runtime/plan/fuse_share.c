@@ -2,9 +2,9 @@
  * everything waits for, and again by moments that must wait for that sum; in one group they would draw the
  * moments to the sum, away from the launch that writes them. Where a value is elementwise, of one operand
  * that is no wider than it is, those of its readers that can wait longer than others get a draft of their
- * own, which costs no traffic: they read the operand instead. On a GPU, so
- * do readers of values that a little arithmetic makes of much less than they are, such as differences of a
- * column and a row: with copies of all that is made on the way.
+ * own, which costs no traffic: they read the operand instead. On a GPU, so do readers of values that a little
+ * arithmetic makes of much less than they are, such as differences of a column and a row: with copies of all
+ * that is made on the way.
  */
 #include "runtime/plan/fuse.h"
 
