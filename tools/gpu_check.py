@@ -370,6 +370,16 @@ def check_sanitized_loops(tool):
         row(f"{kind}, loops", code == 0, f"exit {code}, {wall:.0f} s: {last_line(out + err)}", "12 graphs")
 
 
+def check_sanitized_models(tool):
+    """Every model with a launch for each step; why not with the default: docs/reliability.md."""
+    few = {name: [*(x for s in sets for x in ("--set", s)), "--set", f"{length}={short}"] for name, sets, length, short, _, _, _ in SCHEDULES}
+    for path in sorted(glob.glob(os.path.join(SOURCE, "models", "*.gml"))):
+        name = os.path.basename(path)[:-len(".gml")]
+        t = Train(*few.get(name, ["--steps", "5"]), "--steps-per-launch", "1", model=path, limit=300,
+                  prefix=(tool, "--tool", "memcheck", "--error-exitcode", "86"))
+        row(f"memcheck, {name}, one step a launch", t.code == 0, f"exit {t.code}, {t.wall:.0f} s: {last_line(t.out + t.err)}")
+
+
 def check_sanitize():
     check_poison()
     tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
@@ -389,6 +399,7 @@ def check_sanitize():
         code, out, err, wall = run([tool, "--tool", kind, "--error-exitcode", "86", program("gpu_groups"), "--quick"], 300)
         row(f"{kind}, generated kernels", code == 0, f"exit {code}, {wall:.0f} s: {last_line(out + err)}")
     check_sanitized_loops(tool)
+    check_sanitized_models(tool)
 
 
 def memory_reader():
