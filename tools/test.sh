@@ -58,14 +58,14 @@ sh tools/check_headers.sh .
 build test gcc -DCMAKE_BUILD_TYPE=Release
 tests test
 if [ "${1:-}" = all ]; then
-    build test-asan gcc -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DGML_SANITIZE=ON -DGML_CUDA=OFF
-    # What docs and tools run is run by e2e too; statistics and comparisons touch no memory that others do not.
-    tests test-asan -LE 'slow|docs|tools' -E 'std/random|e2e/compare|ops/precision'
+    build test-asan gcc -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_FLAGS_DEBUG=-g1 -DGML_SANITIZE=ON -DGML_CUDA=OFF
+    # What docs and tools run is run by e2e too; statistics, long training and comparisons touch no memory that others do not.
+    tests test-asan -LE 'slow|docs|tools' -E 'std/random|e2e/compare|e2e/digits|ops/precision'
     build test-clang clang -DCMAKE_BUILD_TYPE=Release -DGML_CUDA=OFF
     # The same text in another compiler's hands: what computes and what parses. Graphs are compared whole.
     tests test-clang -L 'base|exec|format|grad|grammar|graph|kernels|passes|plan|rules|run'
     same_graphs test test-clang
-    say "fuzz: 20 s a target"
-    sh tools/fuzz.sh 0.34
+    say "fuzz: 10 s a target"
+    sh tools/fuzz.sh 0.17
 fi
 say "all done"

@@ -811,7 +811,8 @@ START_TEST(every_call_can_fail)
         {0}, {.eager = true}, {.parts = true}, {.debug_plan = true}, {.debug_plan = true}};
     random_segment(3);
     const struct exec_options *o = &mode[_i / 2];
-    const struct plan *p = _i % 2 ? plan_loops(2, 40, false, o->debug_plan) : &plan;
+    /* Kernel by kernel the host counts: every iteration makes the same calls, and a few are enough. */
+    const struct plan *p = _i % 2 ? plan_loops(2, o->debug_plan ? 4 : 40, false, o->debug_plan) : &plan;
     fake_reset();
     fake.listens = _i / 2 == 4;
     ck_assert_int_eq(whole_run(o, p), ST_OK);
