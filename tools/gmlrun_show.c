@@ -104,6 +104,11 @@ static enum status print_stage(struct call *c, struct graph *g, FILE *out)
     if (stage->given && strcmp(stage->text, "plan") == 0) {
         return print_plan(c, g, out);
     }
+    if (c->o.at[OPT_TARGET].given) {
+        return diag_emit(
+            &c->sink, DIAG_U0003, NO_SPAN,
+            "`--target` is for plans, and a graph is the same for all devices: add `--stage plan`");
+    }
     TRY(graph_configure(g, &c->run, &c->sink));
     graph_json(g, out);
     return ST_OK;

@@ -135,7 +135,7 @@ struct fake_cuda {
     struct fake_graph *into; /* capture target */
     bool has_cupti;
     uint64_t graph_launches; /* since the audit was read with `reset` */
-    int library_opens;
+    int blas_opens;
     bool host_nodes; /* the walk finds one in each graph and body */
     bool listens;    /* a tool that watches memory */
     struct fake_region {
@@ -619,24 +619,24 @@ static int fake_audit_close(void *ctx, void *audit)
     (void)ctx;
     return fake_release(audit);
 }
-static int fake_library_load(void *ctx, const char *path) /* in a thread of its own: counts nothing */
+static int fake_blas_load(void *ctx, const char *path) /* in a thread of its own: counts nothing */
 {
     (void)ctx;
     (void)path;
     return fake.has_library ? 0 : CUDA_LIBRARY_MISSING;
 }
-static int fake_library_open(void *ctx, const char *path, void **out)
+static int fake_blas_open(void *ctx, const char *path, void **out)
 {
     (void)ctx;
     (void)path;
-    fake.library_opens++;
+    fake.blas_opens++;
     if (!fake.has_library) {
         return CUDA_LIBRARY_MISSING;
     }
     *out = fake_handle(malloc(1));
     return 0;
 }
-static int fake_library_close(void *ctx, void *library)
+static int fake_blas_close(void *ctx, void *library)
 {
     (void)ctx;
     return fake_release(library);
@@ -728,7 +728,7 @@ static const char *fake_error_text(void *ctx, int code)
     snprintf(text, sizeof text, "fake error %d", code);
     return text;
 }
-static const char *fake_library_text(void *ctx, void *library)
+static const char *fake_blas_text(void *ctx, void *library)
 {
     (void)ctx;
     (void)library;
@@ -736,7 +736,7 @@ static const char *fake_library_text(void *ctx, void *library)
 }
 static const struct cuda_api fake_api = {
     .error_text = fake_error_text,
-    .library_text = fake_library_text,
+    .blas_text = fake_blas_text,
 #define CALL(name, text, params, args, count) .name = fake_##name,
 #include "runtime/exec/cuda/cuda_api.def"
 #undef CALL
@@ -751,7 +751,7 @@ static inline bool fake_releases(enum cuda_call c)
 {
     return c == CUDA_CALL_device_free || c == CUDA_CALL_host_free || c == CUDA_CALL_stream_destroy ||
            c == CUDA_CALL_event_destroy || c == CUDA_CALL_graph_destroy || c == CUDA_CALL_exec_destroy ||
-           c == CUDA_CALL_library_close || c == CUDA_CALL_matmul_free || c == CUDA_CALL_heap_close ||
+           c == CUDA_CALL_blas_close || c == CUDA_CALL_matmul_free || c == CUDA_CALL_heap_close ||
            c == CUDA_CALL_compiler_close || c == CUDA_CALL_module_close;
 }
 #define CALL(name, text, params, args, count)                                                                \
@@ -759,7 +759,7 @@ static inline bool fake_releases(enum cuda_call c)
     {                                                                                                        \
         (void)ctx;                                                                                           \
         const struct cuda_api *inner = &fail_inner;                                                          \
-        if (CUDA_CALL_##name != CUDA_CALL_library_load && fail_calls++ == fail_at) {                         \
+        if (CUDA_CALL_##name != CUDA_CALL_blas_load && fail_calls++ == fail_at) {                            \
             fail_which = CUDA_CALL_##name;                                                                   \
             if (fake_releases(fail_which)) {                                                                 \
                 inner->name args;                                                                            \
@@ -772,7 +772,7 @@ static inline bool fake_releases(enum cuda_call c)
 #undef CALL
 static const struct cuda_api failing_api = {
     .error_text = fake_error_text,
-    .library_text = fake_library_text,
+    .blas_text = fake_blas_text,
 #define CALL(name, text, params, args, count) .name = fail_##name,
 #include "runtime/exec/cuda/cuda_api.def"
 #undef CALL

@@ -745,7 +745,7 @@ START_TEST(library_on_demand)
         struct exec_device d;
         fake_reset();
         ck_assert_int_eq(start(&(struct exec_options){.no_products = none}, &e), ST_OK);
-        ck_assert_int_eq(fake.library_opens, !none);
+        ck_assert_int_eq(fake.blas_opens, !none);
         ck_assert_int_eq(cuda_device(e, &d), ST_OK);
         ck_assert_uint_eq(d.target.workspace, none ? 0 : CUDA_WORKSPACE);
         cuda_close(e);

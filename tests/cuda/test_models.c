@@ -20,7 +20,7 @@ static void check_model(const char *name, uint64_t most_kernels)
     uint32_t index = (uint32_t)(v - p->variant);
     for (uint32_t i = 0; i < v->n_op; i++) {
         const struct cuda_step *s = &e->variant[index].step[i];
-        ck_assert(v->op[i].op != OP_matmul || s->library_plan || cuda_matmul_is_own(&v->op[i].k, &t));
+        ck_assert(v->op[i].op != OP_matmul || s->blas_plan || cuda_matmul_is_own(&v->op[i].k, &t));
     }
     ck_assert_int_eq(cuda_launch(e, index, true), ST_OK);
     cuda_counts(e, &n, false);

@@ -18,6 +18,9 @@ exits 2 "U1002" "$gmlrun" config digits.gmlb --set 'widths=[64]'
 "$gmlrun" dump digits.gml -o graph.json || fail "dump"
 "$gmlrun" dump digits.gmlb --stage plan --set B=32 -o plan.json || fail "dump --stage plan"
 exits 2 U0003 "$gmlrun" dump digits.gml --stage bytes
+exits 2 "add \`--stage plan\`" "$gmlrun" dump digits.gml --target h200
+exits 2 U0003 "$gmlrun" dump digits.gml --stage plan --target h100
+exits 0 '"target": "cuda"' "$gmlrun" dump digits.gml --stage plan --target h200
 
 # inspect: a run, weights, data, a graph, and what it cannot show
 "$gmlrun" train digits.gml --device cpu --steps 20 --out run -q >/dev/null || fail "train"

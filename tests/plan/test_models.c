@@ -1,6 +1,7 @@
 /* The models of the repository: their plans pass the checker, stay within 1.02 of the lower bound, and update
  * parameters and optimizer state in place. Planned for the CPU and for a GPU, with and without sharing of
  * bytes, for several numbers of rows. */
+#include "runtime/run/run.h"
 #include "compiler/compiler.h"
 #include "make.h"
 
@@ -47,7 +48,7 @@ START_TEST(plans_pass_the_checker)
             o.no_reuse = true;
             make_plan(&m, &o);
             o.no_reuse = false;
-            o.target = (struct target){.name = "cuda", .sm = 90, .n_sm = 132, .workspace = 32u << 20};
+            o.target = *run_target("h200");
             struct plan *p = make_plan(&m, &o);
             ck_assert_uint_ge(p->workspace_bytes, 32u << 20);
             make_free_last();

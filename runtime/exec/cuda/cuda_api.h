@@ -5,7 +5,7 @@
  * Ownership: every *_create, *_alloc, *_open, matmul_plan gives a handle for its counterpart to release.
  * Handles are never NULL on success, with two exceptions: matmul_plan gives NULL where the library has no
  * algorithm for the product, heap_open where no tool listens. audit_open gives CUDA_LIBRARY_MISSING without
- * CUPTI. library_load only brings the file into memory: the one call that may run beside others.
+ * CUPTI. blas_load only brings the file into memory: the one call that may run beside others.
  *
  * Compiled kernels: compiler_find says which compiler there is without opening it; compile may be called from
  * several threads. What module_kernel gives is a launch's function, as good as that of a kernel of the build.
@@ -56,8 +56,8 @@ struct cuda_cubin {
 #define CALL(name, text, params, args, count) int(*name) params;
 struct cuda_api {
     void *ctx;
-    const char *(*error_text)(void *ctx, int code);        /* never NULL */
-    const char *(*library_text)(void *ctx, void *library); /* "cublasLt 13.1.0" */
+    const char *(*error_text)(void *ctx, int code);     /* never NULL */
+    const char *(*blas_text)(void *ctx, void *library); /* "cublasLt 13.1.0" */
 #include "runtime/exec/cuda/cuda_api.def"
 };
 #undef CALL

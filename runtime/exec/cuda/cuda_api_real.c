@@ -394,7 +394,7 @@ const struct cuda_api *cuda_api_real(void)
 {
     static const struct cuda_api api = {
         .error_text = error_text,
-        .library_text = library_text,
+        .blas_text = blas_text,
 #define CALL(name, text, params, args, count) .name = name,
 #include "runtime/exec/cuda/cuda_api.def"
 #undef CALL

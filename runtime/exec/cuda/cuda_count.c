@@ -65,10 +65,10 @@ static const char *error_text(void *ctx, int code)
     struct cuda_counter *c = ctx;
     return c->inner.error_text(c->inner.ctx, code);
 }
-static const char *library_text(void *ctx, void *library)
+static const char *blas_text(void *ctx, void *library)
 {
     struct cuda_counter *c = ctx;
-    return c->inner.library_text(c->inner.ctx, library);
+    return c->inner.blas_text(c->inner.ctx, library);
 }
 
 void cuda_count(struct cuda_counter *c, const struct cuda_api *inner, struct cuda_api *out)
@@ -76,7 +76,7 @@ void cuda_count(struct cuda_counter *c, const struct cuda_api *inner, struct cud
     *c = (struct cuda_counter){.inner = *inner, .n = {.source = "cuda_api"}};
     out->ctx = c;
     out->error_text = error_text;
-    out->library_text = library_text;
+    out->blas_text = blas_text;
 #define CALL(name, text, params, args, count) out->name = counted_##name;
 #include "runtime/exec/cuda/cuda_api.def"
 #undef CALL

@@ -28,7 +28,7 @@ enum {
 struct cuda_step {
     uint32_t op; /* index into the variant's ops */
     uint8_t part;
-    void *library_plan;         /* owned; NULL for kernels */
+    void *blas_plan;            /* owned; NULL for kernels */
     struct cuda_kernel *kernel; /* of a group, else NULL */
     struct codegen_schedule
         schedule; /* of that group: a kernel it shares may have been made for another number of rows */

@@ -28,7 +28,7 @@ static enum status add_product(struct exec *e, void *graph, struct cuda_tail *ta
 
 enum status cuda_step_add(struct exec *e, void *graph, struct cuda_tail *tail, const struct cuda_step *s)
 {
-    if (s->library_plan) {
+    if (s->blas_plan) {
         TRY(add_product(e, graph, tail, s));
     }
     for (uint32_t i = 0; i < s->n_launch; i++) {

@@ -75,7 +75,7 @@ static bool must_wait(const struct exec *e, const struct cuda_variant *v, uint32
 static bool is_own_product(const struct exec *e, const struct cuda_variant *v, uint32_t i)
 {
     const struct plan_op *op = op_of(e, v, i);
-    return op->op < OP_COUNT && op_table[op->op].flags & OPF_LIBRARY && !v->step[i].library_plan &&
+    return op->op < OP_COUNT && op_table[op->op].flags & OPF_LIBRARY && !v->step[i].blas_plan &&
            v->step[i].n_launch == 1;
 }
 

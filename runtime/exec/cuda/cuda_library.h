@@ -6,14 +6,14 @@
 
 /* Looks for libcublasLt.so.13 in path (and path/lib64), beside the plugin, in $ORIGIN/../lib, on the loader's
  * path, in /usr/local/cuda/lib64. CUDA_LIBRARY_MISSING when there is none. */
-int library_open(void *ctx, const char *path, void **out);
-/* Only brings the file into memory, for library_open to find it there. */
-int library_load(void *ctx, const char *path);
-int library_close(void *ctx, void *library);
+int blas_open(void *ctx, const char *path, void **out);
+/* Only brings the file into memory, for blas_open to find it there. */
+int blas_load(void *ctx, const char *path);
+int blas_close(void *ctx, void *library);
 int matmul_plan(void *ctx, void *library, const struct gemm *g, void **out);
 int matmul_run(void *ctx, void *plan, void *arena, void *stream);
 int matmul_free(void *ctx, void *plan);
-const char *library_text(void *ctx, void *library);
+const char *blas_text(void *ctx, void *library);
 const char *library_error_text(int code);
 
 /* cuda_audit_real.c */

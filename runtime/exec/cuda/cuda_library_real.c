@@ -97,13 +97,13 @@ static bool bind_symbols(struct library *l)
     return true;
 }
 
-int library_load(void *ctx, const char *path)
+int blas_load(void *ctx, const char *path)
 {
     (void)ctx;
     return open_file(path) ? 0 : CUDA_LIBRARY_MISSING; /* stays open */
 }
 
-int library_open(void *ctx, const char *path, void **out)
+int blas_open(void *ctx, const char *path, void **out)
 {
     (void)ctx;
     void *file = open_file(path);
@@ -127,7 +127,7 @@ int library_open(void *ctx, const char *path, void **out)
     return 0;
 }
 
-int library_close(void *ctx, void *library)
+int blas_close(void *ctx, void *library)
 {
     (void)ctx;
     struct library *l = library;
@@ -136,7 +136,7 @@ int library_close(void *ctx, void *library)
     return code;
 }
 
-const char *library_text(void *ctx, void *library)
+const char *blas_text(void *ctx, void *library)
 {
     (void)ctx;
     return ((struct library *)library)->text;

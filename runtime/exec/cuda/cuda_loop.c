@@ -14,7 +14,7 @@ uint64_t cuda_step_kernels(const struct cuda_variant *v, uint32_t from, uint32_t
     uint64_t n = 0;
     for (uint32_t i = from; i < to; i++) {
         const struct cuda_step *s = &v->step[i];
-        n = cuda_add_times(n, s->library_plan ? 1 : s->n_launch, 1);
+        n = cuda_add_times(n, s->blas_plan ? 1 : s->n_launch, 1);
         if (s->loop && s->loop->begin == i) {
             uint64_t iteration = cuda_step_kernels(v, i + 1, s->loop->end + 1);
             n = cuda_add_times(n, iteration, (uint64_t)s->loop->count);

@@ -88,7 +88,7 @@ static enum status check_device(struct exec *e)
 static void *load_library(void *exec)
 {
     struct exec *e = exec;
-    e->api.library_load(e->api.ctx, e->options.cuda_path);
+    e->api.blas_load(e->api.ctx, e->options.cuda_path);
     return NULL;
 }
 
@@ -131,9 +131,9 @@ static enum status open_all(struct exec *e)
     if (e->options.no_products) {
         return ST_OK;
     }
-    int code = e->api.library_open(e->api.ctx, e->options.cuda_path, &e->library);
+    int code = e->api.blas_open(e->api.ctx, e->options.cuda_path, &e->library);
     if (code && code != CUDA_LIBRARY_MISSING) {
-        return cuda_failed(e, CUDA_CALL_library_open, code);
+        return cuda_failed(e, CUDA_CALL_blas_open, code);
     }
     return ST_OK;
 }
@@ -168,7 +168,7 @@ enum status cuda_device(struct exec *e, struct exec_device *out)
     snprintf(out->driver, sizeof out->driver, "driver %d.%d, runtime %d.%d, %.60s, %s",
              e->device.driver / 1000, e->device.driver % 1000 / 10, e->device.runtime / 1000,
              e->device.runtime % 1000 / 10,
-             e->library ? e->api.library_text(e->api.ctx, e->library) : "no cublasLt",
+             e->library ? e->api.blas_text(e->api.ctx, e->library) : "no cublasLt",
              missing ? "no NVRTC: one kernel for each operator" : "NVRTC");
     out->context_seconds = e->context_seconds;
     out->target = (struct target){.name = "cuda",
@@ -272,7 +272,7 @@ void cuda_close(struct exec *e)
         e->api.audit_close(ctx, e->audit);
     }
     if (e->library) {
-        e->api.library_close(ctx, e->library);
+        e->api.blas_close(ctx, e->library);
     }
     if (e->heap) {
         e->api.heap_close(ctx, e->heap);

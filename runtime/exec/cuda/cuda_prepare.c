@@ -63,8 +63,8 @@ static enum status describe_op(struct exec *e, uint32_t variant, uint32_t op, st
     s->part = o->part;
     s->loop = o->loop;
     if (o->op < OP_COUNT && op_table[o->op].flags & OPF_LIBRARY) {
-        TRY(plan_product(e, &o->k, &t, &s->library_plan));
-        if (s->library_plan) {
+        TRY(plan_product(e, &o->k, &t, &s->blas_plan));
+        if (s->blas_plan) {
             return ST_OK;
         }
     }
@@ -110,8 +110,8 @@ static enum status describe_variant(struct exec *e, uint32_t variant, struct lau
 
 enum status cuda_step_issue(struct exec *e, const struct cuda_step *s)
 {
-    if (s->library_plan) {
-        CUDA_TRY(e, matmul_run, s->library_plan, e->arena, e->stream);
+    if (s->blas_plan) {
+        CUDA_TRY(e, matmul_run, s->blas_plan, e->arena, e->stream);
         return ST_OK;
     }
     for (uint32_t i = 0; i < s->n_launch; i++) {
@@ -125,7 +125,7 @@ static enum status warm_up(struct exec *e)
     bool any = false;
     for (uint32_t i = 0; i < e->n_variant; i++) {
         for (uint32_t s = 0; s < e->variant[i].n_step; s++) {
-            if (e->variant[i].step[s].library_plan) {
+            if (e->variant[i].step[s].blas_plan) {
                 TRY(cuda_step_issue(e, &e->variant[i].step[s]));
                 any = true;
             }
@@ -201,8 +201,8 @@ void cuda_variants_release(struct exec *e)
             }
         }
         for (uint32_t s = 0; s < v->n_step; s++) {
-            if (v->step[s].library_plan) {
-                e->api.matmul_free(ctx, v->step[s].library_plan);
+            if (v->step[s].blas_plan) {
+                e->api.matmul_free(ctx, v->step[s].blas_plan);
             }
         }
     }

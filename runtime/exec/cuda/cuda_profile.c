@@ -57,7 +57,7 @@ static enum status time_steps(struct exec *e, const struct cuda_variant *v, cons
             continue; /* would count on */
         }
         TRY(cuda_step_issue(e, s));
-        if (!s->loop && (s->library_plan || s->n_launch)) {
+        if (!s->loop && (s->blas_plan || s->n_launch)) {
             TRY(time_step(e, s, w, &seconds[s->op]));
         }
     }
